@@ -243,15 +243,16 @@ int pl_cudaStreamEndCapture(void *stream, void **graph)
     if (!s->capture) return CU_ILLEGAL_STATE;
     if (!graph && !s->capture->into_existing) return CU_INVALID_VALUE;
     cuda_capture *c = s->capture;
-    int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
-    if (!error && c->origin != s) {
+    if (c->origin != s) {
         c->invalid = true;
         return CAPTURE_UNMATCHED;
     }
+    int error = c->invalid ? CAPTURE_INVALIDATED : CU_OK;
     if (!error && c->mode != CAPTURE_RELAXED && c->thread != &cuda_self)
         error = CAPTURE_WRONG_THREAD;
     if (!error && !all_joined(c)) error = CAPTURE_UNJOINED;
-    if (error && !c->into_existing)
+    /* An invalid capture destroys the graph, also one of the program (H100). */
+    if (error && (!c->into_existing || (c->invalid && !c->graph->owned)))
         cuda_free_graph(c->graph);
     else if (!error && graph)
         *graph = c->graph;

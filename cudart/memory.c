@@ -46,7 +46,7 @@ int pl_cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height)
 
 int pl_cudaMalloc3D(cuda_pitched *out, cuda_extent extent)
 {
-    if (!out) return CU_INVALID_VALUE;
+    if (!out || extent.width > SIZE_MAX - PITCH) return CU_INVALID_VALUE;
     const size_t rows = extent.height * extent.depth;
     const size_t pitch = rows ? cuda_round_up(extent.width, PITCH) : 0;
     if ((extent.depth && rows / extent.depth != extent.height) || (rows && pitch > SIZE_MAX / rows))
@@ -88,10 +88,10 @@ int pl_cudaMallocHost(void **p, size_t size)
 
 int pl_cudaFreeHost(void *p)
 {
-    if (!p) return CU_OK;
     const cuda_alloc *a = cuda_alloc_find((uintptr_t)p);
-    if (!a || a->registered) return CU_INVALID_VALUE;
-    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
+    if (p && (!a || a->registered)) return CU_INVALID_VALUE;
+    const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL); /* for NULL, too (H100) */
+    if (!p) return unsafe;
     return unsafe ? unsafe : cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
 }
 

@@ -288,6 +288,7 @@ int pl_cudaEventRecordWithFlags(void *event, void *stream, unsigned flags)
 {
     cuda_event *e = event_of(event);
     cuda_stream *s = cuda_stream_of(stream);
+    if (s && s->capture && s->capture->invalid) return CAPTURE_INVALIDATED;
     if (!e || !s || e->device != s->device || e->context != cuda_context_of_stream(stream, s))
         return CU_INVALID_HANDLE;
     if (flags > 1) return CU_INVALID_VALUE;

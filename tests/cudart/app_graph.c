@@ -252,7 +252,8 @@ int cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *d
 /* Captures into a graph of the program (H100). */
 void graph_capture_into(void)
 {
-    enum { ILLEGAL_STATE = 401, IMPLICIT = 906, LEGACY = 1, GLOBAL = 0, SET = 1 };
+    enum { ILLEGAL_STATE = 401, INVALIDATED = 901, UNMATCHED = 903, IMPLICIT = 906 };
+    enum { LEGACY = 1, GLOBAL = 0, SET = 1 };
     void *graph, *other, *node, *foreign, *s, *out;
     int status;
     EXPECT(cudaStreamCreate(&s), 0);
@@ -268,6 +269,22 @@ void graph_capture_into(void)
     EXPECT(cudaStreamEndCapture(s, &out), 0);
     EXPECT(out == graph, 1);
     EXPECT(cudaGraphDestroy(graph), 0);
+    /* An invalid capture: a null event, the wrong stream, and the graph is destroyed (H100). */
+    EXPECT(cudaStreamBeginCaptureToGraph(s, other, &foreign, NULL, 1, GLOBAL), 0);
+    EXPECT(cudaEventRecord(NULL, s), CU_INVALID_HANDLE);
+    EXPECT(cudaFreeHost(NULL), CU_CAPTURE_UNSUPPORTED);
+    EXPECT(cudaEventRecord(NULL, s), INVALIDATED);
+    EXPECT(cudaStreamEndCapture(s, &out), INVALIDATED);
+    EXPECT(cudaGraphDestroy(other), CU_INVALID_VALUE);
+    void *t, *e;
+    EXPECT(cudaStreamCreate(&t), 0);
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cudaStreamBeginCapture(s, GLOBAL), 0);
+    EXPECT(cudaEventRecord(e, s), 0);
+    EXPECT(cudaStreamWaitEvent(t, e, 0), 0);
+    EXPECT(cudaFreeHost(NULL), CU_CAPTURE_UNSUPPORTED);
+    EXPECT(cudaStreamEndCapture(t, &out), UNMATCHED);
+    EXPECT(cudaStreamEndCapture(s, &out), INVALIDATED);
 }
 
 int cudaGraphAddMemsetNode(void **out, void *graph, void *const *before, size_t nbefore,
