@@ -384,6 +384,7 @@ enum {
     POOL = 17,
     MAPPING_SIZE = 18,
     MAPPING_START = 19,
+    BLOCK_ID = 20,
     DECOMPRESS_CAPABLE = 21
 };
 
@@ -413,6 +414,7 @@ static int no_attribute(void *out, int attribute)
     case ACCESS_FLAGS: put_int(out, 0); return CU_OK;
     case MAPPING_SIZE:
     case MAPPING_START:
+    case BLOCK_ID:
     case POINTER_CONTEXT:
     case POINTER_DEVICE:
     case POINTER_HOST:
@@ -433,6 +435,18 @@ static void range_of(const cuda_alloc *a, uint64_t address, uint64_t *start, uin
     *size = a ? a->size : 0;
     if (a && a->physical) (void)cuda_reserved_range(address, start, size);
     if (!a && !cuda_variable_at(address, start, size)) *start = address, *size = 0;
+}
+
+/* Enlarges the range of an allocation or a variable (NULL) to the memory that the driver has mapped
+ * for it (H100). */
+static void mapping_of(const cuda_alloc *a, uint64_t *start, uint64_t *size)
+{
+    enum { BLOCK = 2 << 20, POOL_CHUNK = 32 << 20 };
+    const uint64_t unit = a && a->registered ? cuda_page() : a && a->pooled ? POOL_CHUNK : BLOCK;
+    const uint64_t from = a && a->physical ? a->address : *start,
+                   end = from + (a && a->physical ? a->size : *size);
+    *start = from / unit * unit;
+    *size = cuda_round_up(end, unit) - *start;
 }
 
 /* True for memory of cudaMalloc. */
@@ -480,11 +494,16 @@ int pl_cuPointerGetAttribute(void *out, int attribute, uint64_t address)
     case ACCESS_FLAGS:
         put_int(out, r && r->read_only >> cuda_self.device & 1 ? CUDA_READ_ONLY : CUDA_READ_WRITE);
         return CU_OK;
-    case MAPPING_SIZE: put_word(out, r ? r->size : size); return CU_OK;
-    case MAPPING_START: put_word(out, r ? r->address : start); return CU_OK;
-    case POOL:
-        put_word(out, r ? (uintptr_t)cuda_pool_of(r->address) : 0);
-        return r ? CU_OK : CU_INVALID_VALUE;
+    case MAPPING_SIZE:
+        mapping_of(r, &start, &size);
+        put_word(out, size);
+        return CU_OK;
+    case MAPPING_START:
+        mapping_of(r, &start, &size);
+        put_word(out, start);
+        return CU_OK;
+    case BLOCK_ID: put_word(out, r ? r->id : 1); return CU_OK;
+    case POOL: put_word(out, r ? (uintptr_t)cuda_pool_of(r->address) : 0); return CU_OK;
     default: return CU_INVALID_VALUE;
     }
 }

@@ -156,10 +156,11 @@ int pl_cuMemAddressFree(uint64_t address, size_t size)
 
 int pl_cuMemCreate(uint64_t *out, size_t size, const void *properties, unsigned long long flags)
 {
+    enum { WINDOWS_HANDLES = 2 | 4 };
     const allocation_properties *q = properties;
     if (!out || !q || !size || size % GRANULE || flags || q->type != 1) return CU_INVALID_VALUE;
     if (q->location_type < CUDA_LOCATION_DEVICE ||
-        q->location_type > CUDA_LOCATION_HOST_NUMA_CURRENT)
+        q->location_type > CUDA_LOCATION_HOST_NUMA_CURRENT || q->handle_types & WINDOWS_HANDLES)
         return CU_INVALID_VALUE;
     const bool of_device = q->location_type == CUDA_LOCATION_DEVICE;
     const int device = of_device ? q->location : cuda_self.device;

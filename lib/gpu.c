@@ -92,8 +92,8 @@ const char *pl_gpu_text(const pl_gpu *gpu, const char *key)
 pl_status pl_gpu_heap(pl_gpu *gpu, uint64_t bytes)
 {
     pl_heap *h = &gpu->system.heap;
+    if (h->base && h->n) return PL_INVALID;
     if (h->base && h->size != bytes) {
-        if (h->n) return PL_INVALID;
         pl_memory_release(&gpu->memory, h->base); /* the next launch allocates it */
         pl_heap_close(h);
     }

@@ -771,13 +771,14 @@ static void mappings_as_recorded(void)
         int type, handles, location_type, location;
         void *security;
         char rest[8];
-    } properties = {.type = 1, .location_type = 1};
+    } properties = {.type = 1, .location_type = 1}, windows = {.type = 1, 2, 1};
     const struct {
         int location_type, location, flags;
     } access = {1, 0, 3}, reading = {1, 0, 1};
-    enum { RANGE_SIZE = 12, MAPPING_SIZE = 18 };
+    enum { RANGE_SIZE = 12, MAPPING_SIZE = 18, BLOCK_ID = 20 };
     uint64_t at, memory;
     EXPECT(cuMemAddressReserve(&at, 4 * GRANULE, 0, 0, 0), 0);
+    EXPECT(cuMemCreate(&memory, 2 * GRANULE, &windows, 0), CU_INVALID_VALUE);
     EXPECT(cuMemCreate(&memory, 2 * GRANULE, &properties, 0), 0);
     EXPECT(cuMemMap(at + 4096, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE);
     EXPECT(cuMemMap(at, 2 * GRANULE, 0, memory, 0), 0);
@@ -798,6 +799,12 @@ static void mappings_as_recorded(void)
     EXPECT(size, 4 * GRANULE);
     EXPECT(cuPointerGetAttribute(&size, MAPPING_SIZE, at), 0);
     EXPECT(size, 2 * GRANULE);
+    void *small;
+    EXPECT(cudaMalloc(&small, 100), 0);
+    EXPECT(cuPointerGetAttribute(&size, MAPPING_SIZE, (uintptr_t)small), 0);
+    EXPECT(size, GRANULE); /* H100 */
+    EXPECT(cuPointerGetAttribute(&size, BLOCK_ID, (uintptr_t)small), 0);
+    EXPECT(cudaFree(small), 0);
     EXPECT(cuMemUnmap(at, GRANULE), CU_INVALID_VALUE);
     EXPECT(cuMemMap(at + GRANULE, 2 * GRANULE, 0, memory, 0), CU_INVALID_VALUE); /* in use */
     EXPECT(cuMemUnmap(at, 2 * GRANULE), 0);
@@ -990,6 +997,40 @@ static void heap_is_reused(void)
     EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
     EXPECT(cudaMemcpy(&found, (void *)(uintptr_t)at, sizeof found, COPY_D2H), 0);
     EXPECT(found != 0, true);
+    /* A heap that kernels have used keeps its size, and even the same size is refused (H100). */
+    enum { HEAP = 2 };
+    EXPECT(cudaDeviceGetLimit(&bytes, HEAP), 0);
+    EXPECT(cudaDeviceSetLimit(HEAP, bytes), CU_INVALID_VALUE);
+}
+
+/* Calls of the device runtime that fail set the last error of the thread (H100). */
+static void device_errors(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n"
+        ".extern .func (.param .b32 r) cudaMalloc(.param .b64 p, .param .b64 n);\n"
+        ".extern .func (.param .b32 r) cudaEventCreateWithFlags(.param .b64 p, .param .b32 f);\n"
+        ".extern .func (.param .b32 r) cudaGetLastError();\n"
+        ".visible .global .align 8 .b64 at; .visible .global .align 8 .b32 got[4];\n"
+        ".visible .entry k() { .reg .b64 %d; .reg .b32 %r; .param .b64 p; .param .b64 n;\n"
+        ".param .b32 f; .param .b32 r; mov.b64 %d, at; cvta.global.u64 %d, %d;\n"
+        "st.param.b64 [p], %d; st.param.b64 [n], 1099511627776; call (r), cudaMalloc, (p, n);\n"
+        "ld.param.b32 %r, [r]; st.global.b32 [got], %r;\n"
+        "call (r), cudaGetLastError; ld.param.b32 %r, [r]; st.global.b32 [got+4], %r;\n"
+        "st.param.b64 [p], %d; st.param.b32 [f], 0; call (r), cudaEventCreateWithFlags, (p, f);\n"
+        "ld.param.b32 %r, [r]; st.global.b32 [got+8], %r;\n"
+        "call (r), cudaGetLastError; ld.param.b32 %r, [r]; st.global.b32 [got+12], %r; ret; }\n";
+    static const int expected[] = {2, 2, 1, 1};
+    int seen[4] = {0};
+    uint64_t at;
+    size_t bytes;
+    void *m, *f;
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    EXPECT(cuModuleGetGlobal_v2(&at, &bytes, m, "got"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL), 0);
+    EXPECT(cudaMemcpy(seen, (void *)(uintptr_t)at, sizeof seen, COPY_D2H), 0);
+    EXPECT(memcmp(seen, expected, sizeof seen), 0);
 }
 
 static void heap_as_recorded(void)
@@ -1619,6 +1660,7 @@ void as_recorded(void)
     events_and_hints();
     heap_is_reused();
     heap_as_recorded();
+    device_errors();
     host_memory_as_recorded();
     modules_as_recorded();
     copies_as_recorded();

@@ -328,7 +328,7 @@ static void call_make_event(const pl_call *k, unsigned lane)
     if (pl_call_argument(k, 1, lane) & DISABLE_TIMING)
         call_make_handle(k, lane);
     else
-        pl_call_return(k, lane, PL_CUDA_INVALID_VALUE);
+        pl_call_return_error(k, lane, PL_CUDA_INVALID_VALUE);
 }
 
 static void call_succeed(const pl_call *k, unsigned lane)
@@ -344,8 +344,8 @@ static void call_device_malloc(const pl_call *k, unsigned lane)
     record_request(k, PL_DRIVER_ALLOC, pl_call_argument(k, 1, lane));
     if (p)
         pl_call_store(k, lane, p, 8);
-    else                            /* the pointer stays as it was (H200) */
-        pl_call_return(k, lane, 2); /* cudaErrorMemoryAllocation */
+    else                                  /* the pointer stays as it was (H200) */
+        pl_call_return_error(k, lane, 2); /* cudaErrorMemoryAllocation */
 }
 
 static void call_device_free(const pl_call *k, unsigned lane)
