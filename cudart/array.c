@@ -214,13 +214,15 @@ static int create_array(cuda_array **out, const cuda_channel *channel, cuda_exte
     a.desc.cubemap = (flags & FLAG_CUBEMAP) != 0;
     const pl_status st = pl_array_create(cuda_current_device()->gpu, &a.desc, "array", &a.handle);
     if (st != PL_OK) return st == PL_NOMEM ? CU_MEMORY_ALLOCATION : CU_INVALID_VALUE;
-    *out = malloc(sizeof a);
+    const bool mapped = flags & (FLAG_SPARSE | FLAG_DEFERRED);
+    const uint64_t bytes = pl_array_bytes(cuda_current_device()->gpu, a.handle, 0);
+    *out = mapped || bytes <= cuda_device_bytes() ? malloc(sizeof a) : NULL;
     if (!*out) {
         pl_resource_free(cuda_current_device()->gpu, a.handle);
         return CU_MEMORY_ALLOCATION;
     }
     **out = a;
-    if (flags & (FLAG_SPARSE | FLAG_DEFERRED) && levels <= 1) add_tiles(*out);
+    if (mapped && levels <= 1) add_tiles(*out);
     (void)cuda_table_put(&arrays, *out, *out);
     cuda_checked_array(&a);
     cuda_named_array(&a);
@@ -428,7 +430,7 @@ static pl_texel_format format_of_view(int format)
 }
 
 /* The view of an array must have the array's size. Integers of 8 and 16 bits are read as fractions
- * (H100). */
+ * if the array has floats (H100). */
 static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_desc *t)
 {
     if (r->type != RESOURCE_ARRAY && r->type != RESOURCE_MIPMAPPED) return CU_INVALID_VALUE;
@@ -441,7 +443,9 @@ static int apply_view(const cuda_resource *r, const view_desc *v, pl_texture_des
         return CU_INVALID_VALUE;
     t->view = true;
     t->format = format_of_view(v->format);
-    if (t->format.kind != PL_CHANNEL_FLOAT && t->format.bits < 32) t->sampler.to_float = true;
+    if (t->format.kind != PL_CHANNEL_FLOAT && t->format.bits < 32 &&
+        d->format.kind == PL_CHANNEL_FLOAT)
+        t->sampler.to_float = true;
     if (d->layered) {
         t->first_layer = v->first_layer;
         t->layers = v->last_layer - v->first_layer + 1;
@@ -520,6 +524,8 @@ int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const c
     }
     if (!error && view) error = apply_view(r, view, &d);
     if (error) return error;
+    if (view && t->read && r->u.array->desc.format.kind == PL_CHANNEL_FLOAT)
+        return CU_INVALID_NORM_SETTING; /* fractions are those of the array's integers */
     error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
     if (pl_texture_create(cuda_current_device()->gpu, &d, &handle, &why) != PL_OK) {

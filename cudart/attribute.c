@@ -29,7 +29,7 @@ int cuda_check_attribute(int attribute, const void *value)
         return number < 0 || number > LAST_CLUSTER_POLICY ? CU_INVALID_VALUE : CU_OK;
     case DOMAIN_MAP: return map[0] >= DOMAINS || map[1] >= DOMAINS ? CU_INVALID_VALUE : CU_OK;
     case DOMAIN: return number < 0 || number > 1 ? CU_INVALID_VALUE : CU_OK;
-    case CARVEOUT: return number < -1 || number > MAX_CARVEOUT ? CU_INVALID_VALUE : CU_OK;
+    case CARVEOUT: return number < 0 || number > MAX_CARVEOUT ? CU_INVALID_VALUE : CU_OK;
     default: return CU_OK;
     }
 }
@@ -155,8 +155,9 @@ int pl_cudaGraphKernelNodeSetAttribute(void *node, int attribute, const void *va
     cuda_node *x = node;
     int number;
     if (!value || !is_kernel(x) || !is_node_attribute(attribute)) return CU_INVALID_VALUE;
-    int error = attribute == ATTRIBUTE_CLUSTER ? check_cluster(x, value)
-                                               : cuda_check_attribute(attribute, value);
+    int error = attribute == ATTRIBUTE_CLUSTER  ? check_cluster(x, value)
+                : attribute == ATTRIBUTE_POLICY ? CU_OK /* the value is not checked (H100) */
+                                                : cuda_check_attribute(attribute, value);
     if (!error) error = cuda_set_attribute(node, attribute, value);
     if (error) return error;
     cuda_launch *l = &x->op.u.kernel.l;

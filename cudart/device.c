@@ -305,30 +305,39 @@ int pl_cudaGetDeviceFlags(unsigned *flags)
     return CU_OK;
 }
 
-int pl_cudaDriverGetVersion(int *version)
+int pl_cuDriverGetVersion(int *version)
 {
     if (!version) return CU_INVALID_VALUE;
     *version = VERSION;
     return CU_OK;
 }
 
+/* Without a context, too, the error is the last one of the thread (H100). */
+static int get_version(int *version, int value)
+{
+    if (!version) return cuda_self.last = CU_INVALID_VALUE;
+    *version = value;
+    return CU_OK;
+}
+
+int pl_cudaDriverGetVersion(int *version)
+{
+    return get_version(version, VERSION);
+}
+
 int pl_cudaRuntimeGetVersion(int *version)
 {
-    return pl_cudaDriverGetVersion(version);
+    return get_version(version, VERSION);
 }
 
 int pl_cudaRuntimeGetVersion_12(int *version)
 {
-    if (!version) return CU_INVALID_VALUE;
-    *version = 12080;
-    return CU_OK;
+    return get_version(version, 12080);
 }
 
 int pl_cudaRuntimeGetVersion_11(int *version)
 {
-    if (!version) return CU_INVALID_VALUE;
-    *version = 11080;
-    return CU_OK;
+    return get_version(version, 11080);
 }
 
 int pl_cudaDeviceGetPCIBusId(char *text, int size, int device)

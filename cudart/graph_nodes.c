@@ -63,7 +63,15 @@ static int check_pool(const alloc_params *p)
     if (pool.type != PINNED || pool.location_type != CUDA_LOCATION_DEVICE ||
         !cuda_is_device(pool.location))
         return CU_INVALID_VALUE;
-    return pool.handle_types ? CU_NOT_SUPPORTED : CU_OK;
+    if (pool.handle_types) return CU_NOT_SUPPORTED;
+    const struct {
+        int location_type, location, flags;
+    } *access = p->access; /* cudaMemAccessDesc */
+    for (size_t k = 0; k < p->naccess; k++) {
+        if (!cuda_is_device(access[k].location)) return CU_INVALID_DEVICE;
+        if (access[k].flags != CUDA_READ_WRITE) return CU_NOT_SUPPORTED;
+    }
+    return CU_OK;
 }
 
 int pl_cudaGraphAddMemAllocNode(void **out, void *graph, void *const *before, size_t nbefore,
@@ -139,7 +147,8 @@ static int child_op(const child_params *p, cuda_op *op)
 static int op_of(node_params *p, cuda_graph *g, void *const *before, size_t n, cuda_op *op)
 {
     int error = CU_OK;
-    if (!p || p->reserved[0] || p->reserved[1] || p->reserved[2]) return CU_INVALID_VALUE;
+    if (!p || p->reserved[0] || p->reserved[1] || p->reserved[2] || p->reserved2)
+        return CU_INVALID_VALUE;
     switch (p->kind) {
     case OP_KERNEL: return cuda_kernel_op(&p->u.kernel, NULL, op);
     case OP_COPY: return p->u.copy.flags ? CU_INVALID_VALUE : copy_op(&p->u.copy.copy, op);

@@ -83,10 +83,10 @@ int pl_cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsi
 int pl_cudaGraphReleaseUserObject(void *graph, void *object, unsigned count)
 {
     const cuda_graph *g = cuda_graph_of(graph);
-    cuda_user_reference *r = g ? g->user : NULL;
+    if (!g || !count || !object || !cuda_table_get(&objects, object)) return CU_INVALID_VALUE;
+    cuda_user_reference *r = g->user;
     while (r && r->object != object) r = r->next;
-    if (!r || !count || !r->count) return CU_INVALID_VALUE;
-    if (count > r->count) return CU_OK; /* without effect (H200) */
+    if (!r || count > r->count) return CU_OK; /* without effect (H200) */
     r->count -= count;
     return release_references(r->object, count);
 }

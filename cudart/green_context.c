@@ -326,8 +326,12 @@ int pl_cuGreenCtxWaitEvent(void *handle, void *event)
     return apply_to_streams(context_of_green(handle), event, wait_all);
 }
 
+/* The event must be of the context. */
 int pl_cuCtxRecordEvent(void *handle, void *event)
 {
+    const cuda_context *c = cuda_context_of(handle);
+    const cuda_event *e = event ? cuda_table_get(&cuda.events, event) : NULL;
+    if (c && e && e->context != (c->created ? c : NULL)) return CU_INVALID_HANDLE;
     return apply_to_streams(cuda_context_of(handle), event, record_all);
 }
 

@@ -228,7 +228,9 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
     if (!error)
         error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks, f, threads, 0);
     if (error || max_blocks < blocks) return error ? error : CU_INVALID_VALUE;
-    const uint64_t per_sm = carveout_bytes(f, f->info.static_shared);
+    /* A single block may need more than the preferred carve-out (H100). */
+    const uint64_t least = f->info.static_shared + (blocks == 1 ? max_dynamic_of(f) : 0),
+                   per_sm = carveout_bytes(f, (uint32_t)least);
     const uint64_t per_block = per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
                    available =
                        per_block > f->info.static_shared ? per_block - f->info.static_shared : 0;
@@ -255,6 +257,7 @@ static int cluster_size(const cuda_function *f, const cuda_launch_config *c, uns
     for (unsigned k = 0; k < c->attributes; k++) {
         const unsigned *v = c->attribute[k].value.cluster;
         if (c->attribute[k].id != ATTRIBUTE_CLUSTER) continue;
+        if (!v[0] && !v[1] && !v[2]) continue; /* no attribute, as for a launch */
         if (!v[0] || !v[1] || !v[2] || c->grid.x % v[0] || c->grid.y % v[1] || c->grid.z % v[2])
             return CU_INVALID_CLUSTER;
         if (*size && (v[0] != required[0] || v[1] != required[1] || v[2] != required[2]))

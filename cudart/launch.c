@@ -92,6 +92,7 @@ typedef struct launch_extras {
     void *event, *node_handle;
     bool updatable;        /* the attribute is given, on or off */
     bool at_start;         /* the event waits for the start of the kernel, not for its end */
+    bool external;         /* the event is recorded by a node of its own, in a capture only */
     unsigned preferred[3]; /* cluster shape */
 } launch_extras;
 
@@ -123,6 +124,7 @@ static int apply_attribute(const cuda_launch_attribute *a, cuda_launch *l, launc
     case ATTRIBUTE_COMPLETION_EVENT:
         if (a->value.event.flags & ~1) return CU_INVALID_VALUE;
         b->event = a->value.event.event;
+        b->external = a->value.event.flags != 0;
         b->at_start = a->id == ATTRIBUTE_COMPLETION_EVENT || a->value.event.at_start;
         return event_error(cuda_table_get(&cuda.events, b->event));
     case ATTRIBUTE_UPDATABLE: /* a flag, followed by the returned handle */
@@ -157,6 +159,7 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
     if (!is_valid_preference(b.preferred, &l)) return CU_INVALID_CLUSTER;
     cuda_stream *s = cuda_stream_of(c->stream);
     if (b.updatable && s && !s->capture) return CU_NOT_SUPPORTED;
+    if (b.external && s && !s->capture) return CU_ILLEGAL_STATE;
     const bool starts = s && !s->capture && !cuda_is_blocked(s);
     const int error = launch(function, &l, args, c->stream);
     if (error) return error;
@@ -168,5 +171,5 @@ int pl_cudaLaunchKernelExC(const cuda_launch_config *c, const void *function, vo
         const uint64_t handle = cuda_enable_updates(cuda_capture_last(s));
         memcpy(b.node_handle, &handle, sizeof handle);
     }
-    return b.event ? pl_cudaEventRecord(b.event, c->stream) : CU_OK;
+    return b.event ? pl_cudaEventRecordWithFlags(b.event, c->stream, b.external) : CU_OK;
 }

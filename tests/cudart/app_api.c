@@ -472,13 +472,18 @@ static void launches_refused(void *d)
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER);
     a = (cuda_launch_attribute){.id = ATTRIBUTE_PREFERRED_CLUSTER, .value.cluster = {4, 1, 1}};
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_CLUSTER); /* of no cluster */
-    static const int wrong[][2] = {{9, 77}, {10, 4}, {14, 101}, {14, -2}}; /* domains, carveout */
-    for (int k = 0; k < 4; k++) {
+    static const int wrong[][2] = {
+        {9, 77}, {10, 4}, {14, 101}, {14, -2}, {14, -1}}; /* domains, carveout */
+    for (int k = 0; k < 5; k++) {
         a = (cuda_launch_attribute){.id = wrong[k][0], .value.number = wrong[k][1]};
         EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
     }
     a.id = 99;
     EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_INVALID_VALUE);
+    a = (cuda_launch_attribute){.id = ATTRIBUTE_COMPLETION_EVENT};
+    EXPECT(cudaEventCreateWithFlags(&a.value.event.event, 2), 0);
+    a.value.event.flags = 1; /* cudaEventRecordExternal, outside of a capture */
+    EXPECT(cudaLaunchKernelExC(&c, stub_store, args), CU_ILLEGAL_STATE);
     const struct {
         void *base;
         size_t bytes;
@@ -491,8 +496,11 @@ static void launches_refused(void *d)
     EXPECT(cudaDeviceSynchronize(), 0);
 }
 
+int cudaOccupancyMaxActiveClusters(int *n, const void *function, const cuda_launch_config *c);
+
 static void kernels_asked(void)
 {
+    enum { MAX_DYNAMIC = 8, CARVEOUT = 9 };
     cuda_func_attributes f;
     size_t shared = 0;
     int blocks = -1;
@@ -508,6 +516,19 @@ static void kernels_asked(void)
     EXPECT(shared, 7296);
     EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 33, 64),
            CU_INVALID_VALUE);
+    /* The carve-out that the kernel prefers does not limit a single block (H100). */
+    EXPECT(cudaFuncSetAttribute(stub_store, MAX_DYNAMIC, 200000), 0);
+    EXPECT(cudaFuncSetAttribute(stub_store, CARVEOUT, 25), 0);
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 1, 64), 0);
+    EXPECT(shared, 200000);
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, stub_store, 2, 64), 0);
+    EXPECT(shared, 32768);
+    EXPECT(cudaFuncSetAttribute(stub_store, MAX_DYNAMIC, 49152), 0);
+    EXPECT(cudaFuncSetAttribute(stub_store, CARVEOUT, -1), 0);
+    cuda_launch_attribute none = {.id = ATTRIBUTE_CLUSTER};
+    const cuda_launch_config c = {
+        .grid = {8, 1, 1}, .block = {32, 1, 1}, .attribute = &none, .attributes = 1};
+    EXPECT(cudaOccupancyMaxActiveClusters(&blocks, stub_store, &c), 0);
 }
 
 static void devices_asked(void)
@@ -836,7 +857,8 @@ static void deferred_arrays(void)
 /* Normalised formats, views of other formats, and sparse arrays (H100). */
 static void formats_and_views(void)
 {
-    enum { UNORM8X4 = 7, NORM_SETTING = 27, HALF2 = 20, FLOAT1 = 22, SPARSE = 0x40, GATHER = 8 };
+    enum { UNORM8X4 = 7, NORM_SETTING = 27, SHORT4 = 9, HALF2 = 20, FLOAT1 = 22 };
+    enum { SPARSE = 0x40, GATHER = 8 };
     const cuda_channel c = {8, 8, 8, 8, UNORM8X4}, wrong = {16, 0, 0, 0, UNORM8X4},
                        pair = {32, 32, 0, 0, 2};
     struct {
@@ -868,6 +890,10 @@ static void formats_and_views(void)
     EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), CU_INVALID_VALUE); /* half the size */
     view.format = FLOAT1 + 1;
     EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), 0);
+    view.format = SHORT4; /* of floats: their fractions are given by the view, not by the mode */
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), 0);
+    t.read = 1;
+    EXPECT(cudaCreateTextureObject(&x, &r, &t, &view), NORM_SETTING);
     EXPECT(cudaMallocArray(&array, &c, 40000, 8, GATHER), CU_INVALID_VALUE);
     EXPECT(cudaMallocMipmappedArray(&array, &pair, (cuda_extent){1024, 1024, 0}, 11, SPARSE), 0);
     EXPECT(cudaMipmappedArrayGetSparseProperties(&p, array), 0);
@@ -876,9 +902,99 @@ static void formats_and_views(void)
     deferred_arrays();
 }
 
+int cudaMalloc3D(cuda_pitched *out, cuda_extent extent);
+int cudaRuntimeGetVersion(int *version);
+int cudaDriverGetVersion(int *version);
+int cuDriverGetVersion(int *version);
+int cudaUserObjectCreate(void **out, void *p, void (*destroy)(void *), unsigned refs,
+                         unsigned flags);
+int cudaGraphReleaseUserObject(void *graph, void *object, unsigned count);
+int cudaGraphAddNode(void **out, void *graph, void *const *before, const void *data, size_t nbefore,
+                     void *params);
+int cuCtxRecordEvent(void *context, void *event);
+int cuEventCreate(void **out, unsigned flags);
+int cuCtxPopCurrent_v2(void **out);
+
+/* Errors of calls that take these arguments on an H100, too. */
+static void refused_sizes(void)
+{
+    const cuda_channel c = {32, 0, 0, 0, 2};
+    cuda_pitched p;
+    void *array;
+    EXPECT(cudaMalloc3D(&p, (cuda_extent){SIZE_MAX, 5, 1}), CU_INVALID_VALUE);
+    EXPECT(cudaMalloc3DArray(&array, &c, (cuda_extent){16384, 16384, 16384}, 0), 2);
+    EXPECT(cudaGetLastError(), 2);
+    EXPECT(cuDriverGetVersion(NULL), CU_INVALID_VALUE);
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cudaDriverGetVersion(NULL), CU_INVALID_VALUE);
+    EXPECT(cudaGetLastError(), CU_INVALID_VALUE);
+    EXPECT(cudaRuntimeGetVersion(NULL), CU_INVALID_VALUE);
+    EXPECT(cudaGetLastError(), CU_INVALID_VALUE);
+}
+
+static void keep(void *p)
+{
+    (void)p;
+}
+
+/* A graph without references to the object, a reserved member, memory for others (H100). */
+static void refused_nodes(void)
+{
+    enum { ALLOC = 10 };
+    struct {
+        int kind, reserved[3];
+        union {
+            long long room[29];
+            struct {
+                int type, handles, location[2];
+                char rest[72];
+                const void *access;
+                size_t naccess, bytes;
+                void *p;
+            } alloc;
+        } u;
+        long long reserved2;
+    } n = {.kind = 5, .reserved2 = 1};
+    int access[] = {1, 9, 3};
+    void *graph, *node, *object;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaUserObjectCreate(&object, &n, keep, 1, 1), 0);
+    EXPECT(cudaGraphReleaseUserObject(graph, object, 1), 0);
+    EXPECT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &n), CU_INVALID_VALUE);
+    n.reserved2 = 0;
+    EXPECT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &n), 0);
+    n.kind = ALLOC;
+    n.u.alloc.type = n.u.alloc.location[0] = 1;
+    n.u.alloc.bytes = 64;
+    n.u.alloc.access = access;
+    n.u.alloc.naccess = 1;
+    EXPECT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &n), CU_INVALID_DEVICE);
+    access[1] = 0;
+    access[2] = 1;
+    EXPECT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &n), CU_NOT_SUPPORTED);
+    access[2] = 3;
+    EXPECT(cudaGraphAddNode(&node, graph, NULL, NULL, 0, &n), 0);
+}
+
+/* cuCtxRecordEvent takes an event of the context only. */
+static void refused_events(void)
+{
+    void *mine, *e;
+    EXPECT(cuCtxCreate_v4(&mine, NULL, 0, 0), 0);
+    EXPECT(cuEventCreate(&e, 0), 0);
+    EXPECT(cuCtxRecordEvent(mine, e), 0);
+    EXPECT(cuCtxPopCurrent_v2(&mine), 0);
+    EXPECT(cudaEventCreate(&e), 0);
+    EXPECT(cuCtxRecordEvent(mine, e), CU_INVALID_HANDLE);
+}
+
 /* Errors of an H100 for invalid calls. */
 void refused(void)
 {
+    refused_sizes();
+    refused_nodes();
+    refused_events();
+
     const cuda_channel c = {32, 0, 0, 0, 2};
     const cuda_resource none = {.type = RESOURCE_ARRAY};
     const cuda_texture t = {.filter = 5};
