@@ -2,7 +2,7 @@
  *
  * The executed lines of each launch form a text; the common subsequence of the two texts with the
  * largest weight matches their lines. Lines added, removed or moved down between two versions of a
- * kernel therefore do not spoil the comparison. Compilers number the registers and labels anew when
+ * kernel therefore do not spoil the comparison. Compilers renumber the registers and labels when
  * a kernel changes: lines that differ in these alone correspond too, with a smaller weight. So do
  * lines that differ in constants and offsets, with the smallest weight. */
 #include "traces/line_diff.h"

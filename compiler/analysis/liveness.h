@@ -2,7 +2,7 @@
  * the register allocator, over linear code.
  *
  * A value is a group of consecutive rows that instructions use together (a 64-bit register is two).
- * A guarded write leaves the lanes that the guard excludes unchanged. It defines the value anew
+ * A guarded write leaves the lanes that the guard excludes unchanged. It redefines the value
  * only if no other block accesses the value, and no earlier instruction of the block does. In a
  * loop, the excluded lanes must not read the value either: they would read the result of an earlier
  * iteration.
@@ -116,7 +116,7 @@ static inline const pl_insn *pl_liveness_visit(pl_liveness *f, uint32_t block, u
     return i;
 }
 
-/* True if this access defines value k anew, regardless of the previous content of its register. */
+/* True if this access redefines value k, regardless of the previous content of its register. */
 static inline bool pl_liveness_defines(const pl_liveness *f, uint32_t k, unsigned rows,
                                        unsigned use)
 {

@@ -94,7 +94,7 @@ static inline void pl_note_write(pl_first_access *a, uint32_t block, uint32_t at
         a->write.guard = PL_PT; /* now written in all lanes */
 }
 
-/* True if a write of the whole value starts it anew. A guarded write does if it is the first access
+/* True if a write of the whole value redefines it. A guarded write does if it is the first access
  * in the only block that accesses the value, and no excluded lane reads the value. */
 static inline bool pl_starts_value(const pl_first_access *a, uint32_t block, uint32_t at,
                                    bool guarded)

@@ -65,7 +65,7 @@ typedef struct pl_cta {
     struct {
         uint64_t state, advances; /* a recorded state of its threads, and pl_grid.advances at that
                                      time */
-        uint32_t rounds, limit;   /* rounds since then, and rounds until it is recorded anew; 0: no
+        uint32_t rounds, limit;   /* rounds since then, and rounds until it is recorded again; 0: no
                                     state is recorded */
         bool recurs;              /* the state has recurred */
     } recurrence;
