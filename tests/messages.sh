@@ -502,6 +502,17 @@ END
 says 2 run one.ptx -g 1 -b 2000 u32:1 'u32[4]' <<'END'
 error: block 2000,1,1: the limits are 1024,1024,64, and 1024 threads [E0415]
 END
+# 70 values that are live at once
+{
+    echo '.version 7.0 .target sm_50 .address_size 64'
+    echo '.visible .entry live(.param .u64 out) { .reg .b64 %d<2>; .reg .b32 %v<71>; ld.param.u64 %d1, [out];'
+    for k in $(seq 1 70); do echo "ld.volatile.global.u32 %v$k, [%d1];"; done
+    for k in $(seq 1 70); do echo "st.volatile.global.u32 [%d1], %v$k;"; done
+    echo 'ret; }'
+} >live.ptx
+says 2 run live.ptx -g 1 -b 32 --arch fermi-m2090 'out:u32[1]' <<'END'
+error: 75 registers per thread: a thread of fermi-m2090 has at most 63; limit them by .maxnreg in the PTX, or by -maxrregcount of nvcc [E0415]
+END
 cat >row.json <<'END'
 { "ptx": "one.ptx", "grid": [1], "block": [32], "args": [ {"scalar": "u32", "value": 1}, {"buffer": "u32", "count": 8} ],
   "then": [ {"grid": [1], "block": [32], "dependent": true, "args": [ {"same": 1}, {"same": 4} ]} ] }

@@ -112,6 +112,13 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, pl_launch_shap
             gpu,
             pl_arena_printf(gpu->messages, "%" PRIu32 " bytes of local memory", s->f->local_bytes),
             pl_arena_printf(gpu->messages, "a thread has at most %d", MAX_LOCAL));
+    if (s->f->registers > machine->sm.registers_thread)
+        return pl_launch_refuse(
+            gpu, pl_arena_printf(gpu->messages, "%u registers per thread", s->f->registers),
+            pl_arena_printf(gpu->messages,
+                            "a thread of %s has at most %u; limit them by .maxnreg in the PTX, or "
+                            "by -maxrregcount of nvcc",
+                            machine->name, machine->sm.registers_thread));
     s->occupancy = pl_occupy(machine, s->threads, s->f->registers, shared, s->f->barriers);
     if (s->occupancy.blocks == 0)
         return pl_launch_refuse(
