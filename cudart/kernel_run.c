@@ -283,6 +283,13 @@ static void hint_page_bounds(const pl_result *r)
                     "`ptxloom exec --bounds page` does the same\n");
 }
 
+static void hint_stack(const pl_result *r)
+{
+    if (r->error_text && strncmp(r->error_text, "stack overflow", strlen("stack overflow")) == 0)
+        fprintf(stderr, "ptxloom: cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch "
+                        "gives each thread more local memory\n");
+}
+
 /* A kernel accessed a pointer to host memory. */
 static void hint_host_memory(const pl_result *r)
 {
@@ -361,6 +368,7 @@ static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
     }
     cuda_print_messages();
     hint_host_memory(r);
+    hint_stack(r);
     hint_page_bounds(r);
     cuda_end_if_pending();
     const int error = error_of(r);

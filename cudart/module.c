@@ -1,8 +1,9 @@
 /* module.c - registered modules: registration by the program's constructors, and lazy loading.
  *
  * A module is loaded by the first call that uses one of its kernels or variables. */
-#define _GNU_SOURCE /* program_invocation_short_name */
+#define _GNU_SOURCE /* program_invocation_short_name, dladdr */
 #include "cudart/state.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +43,37 @@ static void *grow_array(void *array, size_t n, size_t *cap, size_t size)
     return array;
 }
 
+/* Returns the name of the program, or of the library that contains the address. It remains valid
+ * until the process ends, for messages and the trace. */
+static const char *object_name(const void *address)
+{
+    static struct cuda_object {
+        struct cuda_object *next;
+        char name[];
+    } * names;
+    Dl_info object;
+    const char *program = program_invocation_short_name;
+    if (!dladdr(address, &object) || !object.dli_fname) return program;
+    const char *slash = strrchr(object.dli_fname, '/'),
+               *name = slash ? slash + 1 : object.dli_fname;
+    if (!*name || strcmp(name, program) == 0) return program;
+    for (const struct cuda_object *o = names; o; o = o->next)
+        if (strcmp(o->name, name) == 0) return o->name;
+    struct cuda_object *o = allocate_zeroed(sizeof *o + strlen(name) + 1);
+    strcpy(o->name, name);
+    o->next = names;
+    names = o;
+    return o->name;
+}
+
 void **pl___cudaRegisterFatBinary(void *data)
 {
     const cuda_fatbin_wrapper *w = data;
     cuda_module *m = allocate_zeroed(sizeof *m);
-    m->name = program_invocation_short_name;
     m->container[0] = w->data; /* with -rdc=true: machine code linked from those of `linked` */
     m->linked = w->version == 2 && w->linked ? w->linked : m->container;
     lock();
+    m->name = object_name(data);
     m->next = cuda.modules;
     cuda.modules = m;
     unlock();

@@ -92,7 +92,7 @@ typedef struct cuda_variable {
 /* A module registered by the program's constructors, or loaded by the program at run time. */
 struct cuda_module {
     cuda_module *next;
-    const char *name;          /* in messages; owned */
+    const char *name;          /* in messages: of the program or library; not owned */
     bool library;              /* loaded by cudaLibraryLoadData: in all contexts */
     bool bound;                /* loaded by cuModuleLoadData: in one context */
     void *context;             /* that one; NULL: a primary context */

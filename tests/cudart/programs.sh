@@ -405,6 +405,11 @@ END
             runs "a copy to a constant after the kernel that reads it, $tools" 0 "" "" "$loom" exec --check $tools ./k ordered
         done
     fi
+    printf '__global__ void k(int *p) { *p = 1; }\nint fails() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize(); }\n' >wrong.cu
+    printf 'int fails(); int main() { return fails() != 700; }\n' >main.cu
+    nvcc -arch=sm_90 -shared -Xcompiler -fPIC -o libwrong.so wrong.cu && nvcc -o k main.cu ./libwrong.so && runs "a message names the library with the kernel" 0 "" "^libwrong.so:[0-9]*:.*kernel 'k(int\*)' failed" "$loom" exec ./k
+    printf '__device__ int deep(int n, volatile int *q) { volatile int a[64]; a[n %% 64] = n; return n ? deep(n - 1, q) + a[n %% 64] : *q; }\n__global__ void k(int *p) { *p = deep(1000, p); }\nint main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize() != 700; }\n' >deep.cu
+    nvcc -arch=sm_90 -o k deep.cu && runs "a stack overflow names the limit" 0 "" "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch" "$loom" exec ./k
     cat >rtc.cpp <<'END'
 #include <cstdio>
 #include <cstdlib>
