@@ -209,6 +209,40 @@ char *cuda_demangle(const char *name)
     return demangle.address ? demangle.call(name, NULL, NULL, &status) : NULL;
 }
 
+/* Returns the end of a list in parentheses or angle brackets that begins at `from`; NULL: it has no
+ * end. */
+static const char *end_of_list(const char *from)
+{
+    int depth = 0;
+    for (const char *p = from; *p; p++) {
+        depth += *p == '<' || *p == '(';
+        depth -= (*p == '>' && p[-1] != '-') || *p == ')';
+        if (!depth) return p + 1;
+    }
+    return NULL;
+}
+
+char *cuda_demangle_short(const char *name)
+{
+    enum { LONG = 120 };
+    static const char unnamed[] = "(anonymous namespace)";
+    char *shown = cuda_demangle(name), *to = shown;
+    if (!shown || strlen(shown) <= LONG || strstr(shown, "operator")) return shown;
+    for (const char *p = shown; *p;) {
+        const bool open = *p == '<' || *p == '(';
+        const char *end = open ? end_of_list(p) : NULL;
+        if (end && end - p > 5 && strncmp(p, unnamed, strlen(unnamed)) != 0) {
+            memcpy(to, *p == '<' ? "<...>" : "(...)", 5);
+            to += 5;
+            p = end;
+        } else {
+            *to++ = *p++;
+        }
+    }
+    *to = '\0';
+    return shown;
+}
+
 const char *cuda_shown_name(cuda_function *f)
 {
     if (f->shown) return f->shown;

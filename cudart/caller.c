@@ -9,7 +9,7 @@
 #include "cudart/image.h"
 #include "cudart/state.h"
 
-enum { FRAMES = 24 }; /* maximum callers examined */
+enum { FRAMES = 64 }; /* maximum callers examined */
 
 /* Returns the function of the file that contains the address, which is relative to the file. */
 static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
@@ -21,6 +21,17 @@ static const Elf64_Sym *function_at(const cuda_host_image *i, uint64_t address)
             return s;
     }
     return NULL;
+}
+
+/* True for functions of Thrust, CUB and the C++ library, by their mangled names. */
+static bool is_of_library(const char *name)
+{
+    static const char *const library[] = {"6thrust", "3cub", "St", "9__gnu_cxx"};
+    if (strncmp(name, "_Z", 2) != 0) return false;
+    name += 2 + strspn(name + 2, "ZNK"); /* also a member of a class within such a function */
+    for (size_t k = 0; k < sizeof library / sizeof *library; k++)
+        if (strncmp(name, library[k], strlen(library[k])) == 0) return true;
+    return false;
 }
 
 /* True for templates of the runtime's headers, and for functions that nvcc generates for a kernel
@@ -47,7 +58,7 @@ static bool format_position(const void *code, const Dl_info *object, char *text,
     const char *name = s ? cuda_host_image_name(&i, s) : "",
                *slash = strrchr(object->dli_fname, '/');
     if (s) {
-        char *shown = cuda_demangle(name);
+        char *shown = cuda_demangle_short(name);
         snprintf(text, size, "%s+0x%llx", shown ? shown : name,
                  (unsigned long long)(file_address - s->st_value));
         free(shown);
@@ -56,7 +67,8 @@ static bool format_position(const void *code, const Dl_info *object, char *text,
         snprintf(text, size, "%s+0x%llx", slash ? slash + 1 : object->dli_fname,
                  (unsigned long long)file_address);
     const uint64_t start = s ? s->st_value + (e->e_type == ET_EXEC ? 0 : base) : 0;
-    const bool generated = is_generated(name, (const void *)(uintptr_t)start);
+    const bool generated =
+        is_generated(name, (const void *)(uintptr_t)start) || is_of_library(name);
     cuda_host_image_close(&i);
     return !generated;
 }

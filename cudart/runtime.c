@@ -83,7 +83,7 @@ static bool open_device(void)
     double sms = 0;
     pl_gpu_value(d->gpu, "sm.count", "", &sms);
     d->sms = (unsigned)sms;
-    pl_gpu_demangler(d->gpu, cuda_demangle);
+    pl_gpu_demangler(d->gpu, cuda_demangle_short);
     d->legacy.device = cuda.devices++;
     return true;
 }

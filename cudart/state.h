@@ -1034,6 +1034,8 @@ void cuda_count_metrics(const char *kernel);
 void cuda_print_metrics(void);
 /* Returns the demangled name, of malloc; NULL: it is not mangled, or there is no demangler. */
 char *cuda_demangle(const char *name);
+/* The same for messages: without the arguments of templates and functions if it is long. */
+char *cuda_demangle_short(const char *name);
 /* Returns the demangled name of a kernel. */
 const char *cuda_shown_name(cuda_function *f);
 /* Shows the findings of the checkers in the module's kernels. */

@@ -408,6 +408,14 @@ END
     printf '__global__ void k(int *p) { *p = 1; }\nint fails() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize(); }\n' >wrong.cu
     printf 'int fails(); int main() { return fails() != 700; }\n' >main.cu
     nvcc -arch=sm_90 -shared -Xcompiler -fPIC -o libwrong.so wrong.cu && nvcc -o k main.cu ./libwrong.so && runs "a message names the library with the kernel" 0 "" "^libwrong.so:[0-9]*:.*kernel 'k(int\*)' failed" "$loom" exec ./k
+    cat >long.cu <<'END'
+#include <thrust/device_vector.h>
+template<class A, class B> struct pair { A a; B b; };
+typedef pair<pair<pair<int, float>, pair<char, double>>, pair<pair<short, long>, pair<unsigned, unsigned long>>> deep;
+namespace { template<class T> __global__ void set(T *p, int *q) { q[64] = p != nullptr; } }
+int main() { auto &v = *new thrust::device_vector<int>(64); set<deep><<<1, 1>>>(nullptr, v.data().get()); return cudaDeviceSynchronize() == 0; }
+END
+    nvcc -arch=sm_90 -o k long.cu && runs "long names have no arguments; memory is that of the program" 1 "" "kernel 'void (anonymous namespace)::set<...>(...)': mem-bounds: .* past the end of 'device memory of cudaMalloc, call [0-9]*, in main+0x" "$loom" exec --check mem ./k
     printf '__device__ int deep(int n, volatile int *q) { volatile int a[64]; a[n %% 64] = n; return n ? deep(n - 1, q) + a[n %% 64] : *q; }\n__global__ void k(int *p) { *p = deep(1000, p); }\nint main() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); return cudaDeviceSynchronize() != 700; }\n' >deep.cu
     nvcc -arch=sm_90 -o k deep.cu && runs "a stack overflow names the limit" 0 "" "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) before the launch" "$loom" exec ./k
     cat >rtc.cpp <<'END'
