@@ -108,7 +108,7 @@ static void check_messages(const char *const words[], int columns, int expected,
     const int n = text ? longest(text, &at, &length) : 0;
     const bool good = text && WIFEXITED(status) && WEXITSTATUS(status) == expected &&
                       n <= columns && strstr(text, says);
-    tap(good, "messages of '%s %s' at %d columns", words[0], words[1] ? words[1] : "", columns);
+    tap(good, "messages of '%s %.40s' at %d columns", words[0], words[1] ? words[1] : "", columns);
     if (!good) tap_note("status %d, %d columns: %.*s", status, n, length, at);
     free(text);
 }
@@ -209,6 +209,16 @@ int main(void)
                                          NULL},
                    60, 3, "query: 2 s");
     check_progress();
+    /* Steps of quickstart: a line that changes each second, and fits. */
+    char steps[8192];
+    snprintf(steps, sizeof steps,
+             "sed -n '/^quiet()/,/^}/p' \"%s/quickstart\" >quiet.sh && log=log && . ./quiet.sh && "
+             "quiet compiling sh -c 'echo a line of the log that is much longer than the terminal; "
+             "sleep 3'",
+             root ? root : ".");
+    snprintf(loom, sizeof loom, "/bin/sh");
+    for (int i = 0; i < 3; i++)
+        check_messages((const char *const[]){"-c", steps, NULL}, narrow[i], 0, "compiling: 2 s");
     scratch_remove(folder);
     return tap_done();
 }
