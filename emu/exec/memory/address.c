@@ -10,6 +10,18 @@ enum { NULL_PAGE = 4096 };               /* addresses derived from a null pointe
 #define MAX_DISTANCE (UINT64_C(1) << 40) /* larger distances do not explain a mistake */
 #define WINDOW_REACH 0x80000000ull /* distance of addresses that likely derive from a window */
 
+/* True if a block of the cluster has ended for w. Blocks of a cluster run together on hardware, and
+ * one after the other in functional mode: there a warp that has executed less than the longest warp
+ * of an ended block finds it still running. */
+static bool has_ended(const pl_warp *w, const pl_cta *c)
+{
+    if (c->live) return false;
+    uint64_t end = 0;
+    for (uint32_t k = 0; k < c->nwarps; k++)
+        if (c->warp[k].clock > end) end = c->warp[k].clock;
+    return w->grid->head->hooks || w->clock >= end;
+}
+
 static uint8_t *shared_bytes(pl_warp *w, uint64_t address, uint64_t bytes)
 {
     pl_cta *c = w->cta;
@@ -17,7 +29,7 @@ static uint8_t *shared_bytes(pl_warp *w, uint64_t address, uint64_t bytes)
     uint64_t offset = address % PL_SHARED_SLICE;
     if (rank != c->cluster_rank)
         c = c->cluster && rank < c->cluster->size ? c->cluster->cta[rank] : NULL;
-    if (!c || !c->live || offset < c->shared_first || offset > c->shared_end ||
+    if (!c || has_ended(w, c) || offset < c->shared_first || offset > c->shared_end ||
         bytes > c->shared_end - offset)
         return NULL;
     return c->shared + offset;
@@ -215,7 +227,8 @@ static void fault_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t a
                  "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
                  " of the cluster, which has not started",
                  what, bytes, at, rank);
-    else if (rank != c->cluster_rank && !c->cluster->cta[rank]->live) /* recorded: exec.groups */
+    else if (rank != c->cluster_rank && has_ended(w, c->cluster->cta[rank]))
+        /* recorded: exec.groups */
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
                  "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
                  " of the cluster, which has ended",
