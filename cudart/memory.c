@@ -95,13 +95,7 @@ int pl_cudaFreeHost(void *p)
     return unsafe ? unsafe : cuda_release((uintptr_t)p, 1u << MEMORY_HOST);
 }
 
-/* Managed memory is in the memory of the host, or of a device. */
-static bool exceeds_all(size_t size)
-{
-    const uint64_t host = (uint64_t)sysconf(_SC_PHYS_PAGES) * cuda_page();
-    return size > host + cuda_device_bytes() * (unsigned)cuda.devices;
-}
-
+/* An H100 accepts every size that has addresses: pages have memory once they are accessed. */
 int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
 {
     if (!p || (flags != 1 && flags != 2)) return CU_INVALID_VALUE;
@@ -110,7 +104,6 @@ int pl_cudaMallocManaged(void **p, size_t size, unsigned flags)
     if (!size) return CU_OK;
     const int error = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (error) return error;
-    if (exceeds_all(size)) return CU_MEMORY_ALLOCATION;
     cuda_stream_race_begin();
     return cuda_alloc_host(size, MEMORY_MANAGED, flags, p);
 }
