@@ -186,8 +186,8 @@ typedef struct pl_device_config {
     double memory_clock;
     uint32_t bus_width, copy_engines;
     double host_call, host_launch, host_copy, host_set, host_event, host_graph, host_graph_root,
-        host_wait, host_alloc, host_free, launch, kernel_end, graph_start, graph_node, event,
-        host_function, host_function_next, to_device_start, from_device_start, pinned_rate,
+        host_wait, host_alloc, host_free, error_report, launch, kernel_end, graph_start, graph_node,
+        event, host_function, host_function_next, to_device_start, from_device_start, pinned_rate,
         duplex_rate, pageable_to_start, pageable_to_rate, pageable_from_start, pageable_from_rate,
         copy_start, copy_min, copy_rate, set_start, set_small, set_min, set_rate, host_peer,
         peer_start, peer_rate, staged_start, staged_rate, staged_duplex_rate, migrate_ramp,

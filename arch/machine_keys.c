@@ -639,6 +639,7 @@ static const pl_conf_key device_keys[] = {
               "time from the completion of what the host waits for until the host continues"),
     DEVICE_NS(host_alloc, "host time of an allocation"),
     DEVICE_NS(host_free, "host time of freeing memory"),
+    DEVICE_NS(error_report, "time from an error of a kernel until calls return it"),
     DEVICE_NS(launch, "time from the end of a kernel to the start of the next one in its stream"),
     DEVICE_NS(kernel_end, "time of a kernel in addition to its modelled cycles"),
     DEVICE_NS(graph_start, "time from the launch of a graph until its first node starts"),

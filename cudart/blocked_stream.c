@@ -153,13 +153,13 @@ static bool execute_first(cuda_stream *s)
 bool cuda_progress(void)
 {
     bool any = false, progressed = blocked && !cuda_self.callback && !cuda_self.deferred;
-    while (progressed && !cuda.sticky) {
+    while (progressed && !cuda.fault) {
         progressed = false;
         for (cuda_stream *s = blocked; s && !progressed; s = s->next_blocked)
             progressed = execute_first(s);
         any |= progressed;
     }
-    if (cuda.sticky && !cuda_self.callback) drop_all();
+    if (cuda.fault && !cuda_self.callback) drop_all();
     return any;
 }
 

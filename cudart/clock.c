@@ -81,10 +81,27 @@ void cuda_clock_alloc(bool release)
     charge_host(release ? cost.host_free : cost.host_alloc);
 }
 
+void cuda_clock_fault(void)
+{
+    const double own = cuda_host_time() - cuda.fault_host_time;
+    if (cuda.fault && (cuda.now >= cuda.fault_time || own >= cost.error_report)) cuda_show_fault();
+}
+
+void cuda_set_fault(cuda_stream *s, int error)
+{
+    read_costs();
+    if (cuda.fault) return;
+    cuda.fault = error;
+    cuda.fault_host_time = cuda_host_time();
+    cuda.fault_time = fmax(s->ready, cuda.now) + cost.error_report;
+    s->ready = cuda.fault_time;
+}
+
 void cuda_clock_wait(double until)
 {
     read_costs();
     if (until > cuda.now) cuda.now = until + cost.host_wait;
+    cuda_clock_fault();
 }
 
 static double enqueued; /* ns of the program's own time at the latest operation */
@@ -105,6 +122,7 @@ bool cuda_clock_poll(double until)
     const double remaining = until - cuda.now;
     charge_host(fmax(cost.host_call, remaining / STEPS));
     if (cost.host_call <= 0 && remaining > 0) cuda.now = until;
+    cuda_clock_fault();
     return remaining <= cost.host_call; /* it polls once that time has been reached */
 }
 

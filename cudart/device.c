@@ -242,7 +242,7 @@ int pl_cudaSetDevice(int device)
     cuda_self.device = device;
     cuda_self.context = NULL;
     cuda_self.has_context = true;
-    return CU_OK;
+    return cuda.unavailable >> device & 1 ? CU_UNAVAILABLE : CU_OK;
 }
 
 enum {

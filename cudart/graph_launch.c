@@ -34,7 +34,7 @@ static int run_condition(cuda_stream *s, const cuda_condition *c)
         return c->n > 1 ? run_graph(s, c->body[1]) : CU_OK;
     case CONDITION_SWITCH: return value < c->n ? run_graph(s, c->body[value]) : CU_OK;
     case CONDITION_WHILE:
-        for (; value && !error && !cuda.sticky; value = value_of(c))
+        for (; value && !error && !cuda.fault; value = value_of(c))
             error = run_graph(s, c->body[0]);
         return error;
     }
@@ -147,7 +147,7 @@ static int run_concurrent_launches(cuda_stream *s, double start)
 {
     cuda_device_launches *f = running ? running->device_launches : NULL;
     int error = CU_OK;
-    while (f && !error && !cuda.sticky && f->executed < f->nconcurrent) {
+    while (f && !error && !cuda.fault && f->executed < f->nconcurrent) {
         const unsigned k = f->executed++;
         cuda_stream own = concurrent_stream(s, start);
         cuda_order_join(&own.clock, s->clock);
@@ -186,7 +186,7 @@ static int run_graph(cuda_stream *s, cuda_graph *g)
     int error = order ? CU_OK : CU_INVALID_VALUE;
     bool blocked = false;
     start_execution(s, g);
-    for (size_t k = 0; !error && !cuda.sticky && k < g->n; k++) {
+    for (size_t k = 0; !error && !cuda.fault && k < g->n; k++) {
         cuda_node *x = order[k];
         if (x->done) continue;
         const int result = can_begin(x) ? run_node(s, x, g->start) : CUDA_BLOCKED;
@@ -198,7 +198,7 @@ static int run_graph(cuda_stream *s, cuda_graph *g)
         if (x->end > s->ready) s->ready = x->end;
     }
     free(order);
-    if (blocked && !error && !cuda.sticky) return CUDA_BLOCKED;
+    if (blocked && !error && !cuda.fault) return CUDA_BLOCKED;
     g->in_progress = false;
     return error;
 }
@@ -273,7 +273,7 @@ static int run_tail_launches(cuda_stream *s, const cuda_graph *g, int error)
     double siblings_end = g->device_launches ? g->device_launches->sibling_end : 0;
     cuda_self.deferred = true; /* launches by kernels use no host time */
     if (!error && !push_tail_launches(&list, &n, g)) error = CU_MEMORY_ALLOCATION;
-    while (n && !error && !cuda.sticky) {
+    while (n && !error && !cuda.fault) {
         cuda_graph *next = list[--n];
         if (exceeds_time_limit(begin)) break;
         error = run_single_graph(s, next);

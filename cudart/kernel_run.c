@@ -361,7 +361,7 @@ static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
     if (r->status == PL_OK) {
         pl_gpu_diag_clear(cuda_current_device()->gpu);
         if (check_error) {
-            cuda_set_sticky_error(check_error);
+            cuda_set_fault(s, check_error);
             cuda_show_findings(x->f->module); /* now: the program may never end */
         }
         return CU_OK;
@@ -373,7 +373,7 @@ static int end_launch(cuda_stream *s, cuda_suspended *x, const pl_result *r)
     cuda_end_if_pending();
     const int error = error_of(r);
     if (r->status == PL_INVALID || r->status == PL_UNSUPPORTED) return error;
-    cuda_set_sticky_error(error); /* a later call reports it to the program */
+    cuda_set_fault(s, error); /* a later call reports it to the program */
     return CU_OK;
 }
 

@@ -227,6 +227,6 @@ int pl_cudaDeviceReset(void)
     int error = CU_OK;
     for (cuda_module *m = cuda.modules; m && !error; m = m->next)
         if (cuda_loaded(m)) error = cuda_module_reset(m);
-    if (cuda.sticky) cuda.sticky = 46; /* cudaErrorDevicesUnavailable, as on the H200 */
+    if (cuda.fault) cuda.unavailable |= 1u << cuda_self.device;
     return error;
 }

@@ -102,7 +102,7 @@ static int report_at_end(int status)
     static bool reported_before;
     if (!cuda.devices || reported_before) return status;
     reported_before = true;
-    show_failed();
+    if (cuda.fault) cuda_flush();
     for (cuda_module *m = cuda.modules; m; m = m->next) cuda_show_findings(m);
     const bool reported = cuda_checked_report(status != 0);
     found_errors = cuda_found_errors() || reported;
@@ -211,7 +211,15 @@ static int begin_call(const char *name, bool per_thread)
     if (error) return error;
     cuda_record_values(cuda.now); /* the program may have written values that streams wait for */
     cuda_progress();
+    cuda_clock_fault();
+    cuda_self.began_faulty = cuda.sticky != CU_OK;
     return CU_OK;
+}
+
+/* A call that has waited until a fault was reported returns it. */
+static int error_after_wait(int error)
+{
+    return !error && cuda.sticky && !cuda_self.began_faulty ? cuda.sticky : error;
 }
 
 int cuda_enter_driver(const char *name, cuda_driver_entry how, bool per_thread)
@@ -252,7 +260,6 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
 static void end_call(int error)
 {
     const char *name = error ? pl_cudaGetErrorName(error) : NULL;
-    if (error && error == cuda.sticky) cuda.sticky_returned = true;
     if (cuda.devices) cuda_clock_call();
     if (cuda.options.log)
         cuda_report("%s -> %s%s%s", cuda_call_name(), name ? name : "0",
@@ -269,6 +276,7 @@ static void end_call(int error)
 
 int cuda_leave(int error)
 {
+    error = error_after_wait(error);
     if (error && error != CU_NOT_READY) cuda_self.last = error;
     end_call(error);
     return error;
@@ -276,6 +284,7 @@ int cuda_leave(int error)
 
 int cuda_leave_driver(int error)
 {
+    error = error_after_wait(error);
     end_call(error);
     return cuda_driver_error(error);
 }

@@ -62,9 +62,15 @@ void cuda_flush(void)
     }
 }
 
+void cuda_show_fault(void)
+{
+    cuda.sticky = cuda.unavailable >> cuda_self.device & 1 ? CU_UNAVAILABLE : cuda.fault;
+}
+
 void cuda_set_sticky_error(int error)
 {
-    if (!cuda.sticky) cuda.sticky = error;
+    if (!cuda.fault) cuda.fault = error;
+    cuda_show_fault();
 }
 
 /* ---------------------------------------------------------------- attributes of kernels */

@@ -224,9 +224,12 @@ typedef struct cuda_state {
     bool forked;           /* this process was forked after that: it has no devices */
     int forked_devices;    /* that its parent knew through the runtime; their properties remain */
     bool runtime_called;
-    int start_error;      /* error of that attempt */
-    bool sticky_returned; /* a call has returned the sticky error */
-    int sticky;           /* sticky error, which every call reports from now on, on all devices */
+    int start_error;        /* error of that attempt */
+    int fault;              /* error of a kernel after which nothing runs, on all devices */
+    double fault_time;      /* ns: when calls begin to return it, on the application's clock */
+    double fault_host_time; /* ns of the program's own time when it occurred */
+    int sticky;             /* what calls return on the current device; 0: not yet known */
+    unsigned unavailable;   /* devices that were reset after it */
     uint64_t window, window_end, next; /* device addresses: window, next free one */
     uint64_t host_next;                /* next address for host memory that the GPU accesses */
     cuda_module *modules;
@@ -299,12 +302,13 @@ typedef struct cuda_thread {
     const char *kernel;     /* that it launches: shown name, for --api-log; or NULL */
     int64_t call_id;        /* its number in the trace */
     double call_start;
-    bool charged;    /* its host time has been accounted for */
-    int64_t number;  /* thread number, from 1; 0: no call yet */
-    bool callback;   /* the thread runs a function called by a stream */
-    bool per_thread; /* the current call is the variant with a per-thread default stream */
-    bool deferred;   /* it executes an operation that an earlier call deferred */
-    bool waits;      /* it waits for streams or queries them: host functions start */
+    bool began_faulty; /* calls returned the sticky error when it began */
+    bool charged;      /* its host time has been accounted for */
+    int64_t number;    /* thread number, from 1; 0: no call yet */
+    bool callback;     /* the thread runs a function called by a stream */
+    bool per_thread;   /* the current call is the variant with a per-thread default stream */
+    bool deferred;     /* it executes an operation that an earlier call deferred */
+    bool waits;        /* it waits for streams or queries them: host functions start */
     cuda_stream *stream[CUDA_DEVICES];
     unsigned depth; /* of the stack of launch configurations */
     struct cuda_configuration {
@@ -393,8 +397,16 @@ void cuda_print_messages_of(pl_gpu *gpu);
 void cuda_print_messages(void);
 /* Writes text that kernels have printed to standard output. */
 void cuda_flush(void);
-/* Sets the sticky error: all contexts fail from now on. */
+/* Calls return the fault from now on; those on a device that was reset since return that it is
+ * unavailable (H200). */
+void cuda_show_fault(void);
+/* All contexts fail from now on. */
 void cuda_set_sticky_error(int error);
+/* clock.c: a kernel of the stream has failed. Nothing runs any more, but calls that do not wait
+ * succeed until the driver knows of it. */
+void cuda_set_fault(cuda_stream *s, int error);
+/* Makes the fault the sticky error if its time has come. */
+void cuda_clock_fault(void);
 /* Returns the number of a CUDA error from its name, cudaError... or CUDA_ERROR_...; 0: NULL or
  * unknown. */
 int cuda_error_number(const char *name);

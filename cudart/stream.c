@@ -208,7 +208,7 @@ int pl_cudaLaunchHostFunc(void *stream, cuda_host_fn *fn, void *arg)
     if (!s) return CU_INVALID_HANDLE;
     if (!fn) return CU_INVALID_VALUE;
     cuda_op op = {.kind = OP_HOST, .u.host = {.fn = fn, .arg = arg}};
-    if (cuda.sticky) return cuda.sticky_returned ? cuda.sticky : CU_OK; /* it does not run */
+    if (cuda.fault) return cuda.sticky; /* it does not run */
     return cuda_submit(s, &op);
 }
 
@@ -221,7 +221,7 @@ static void run_callback(void *arg)
 {
     const callback c = *(callback *)arg;
     free(arg);
-    c.fn(c.stream, cuda.sticky, c.arg);
+    c.fn(c.stream, cuda.fault, c.arg);
 }
 
 int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsigned flags)
@@ -230,12 +230,12 @@ int pl_cudaStreamAddCallback(void *stream, cuda_callback_fn *fn, void *arg, unsi
     if (!s) return CU_INVALID_HANDLE;
     if (!fn || flags) return CU_INVALID_VALUE;
     if (s->capture) return cuda_invalidate_capture(s);
-    if (cuda.sticky && cuda.sticky_returned) return cuda.sticky;
+    if (cuda.sticky) return cuda.sticky;
     callback *c = malloc(sizeof *c);
     if (!c) return CU_MEMORY_ALLOCATION;
     *c = (callback){fn, stream, arg};
     cuda_op op = {.kind = OP_HOST, .u.host = {run_callback, c, true}};
-    if (cuda.sticky) {
+    if (cuda.fault) {
         cuda_call_host(run_callback, c); /* it gets the error */
         return CU_OK;
     }

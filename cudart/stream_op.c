@@ -129,14 +129,23 @@ static void note_completion(const cuda_stream *s)
     cuda_record_values(s->ready);
 }
 
+/* After a fault, nothing runs in the stream; it seems busy until the fault is reported. */
+static void hold_until_fault(cuda_stream *s)
+{
+    if (cuda.fault && s->ready < cuda.fault_time) s->ready = cuda.fault_time;
+}
+
 int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
+    hold_until_fault(s);
+    if (cuda.fault && op->kind != OP_RECORD) return CU_OK;
     const int previous_device = cuda_self.device;
     cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
     notify_managed(op, cuda_detect_host_writes);
     const int error = execute(s, op);
     notify_managed(op, cuda_record_checksums);
     cuda_self.device = previous_device;
+    hold_until_fault(s);
     if (error != CUDA_BLOCKED) note_completion(s);
     return error;
 }
@@ -266,7 +275,7 @@ static int run_host(cuda_stream *s, void *what)
 static void drop_host(void *what)
 {
     host_call *h = what;
-    if (h->always && !h->ended && !h->number && cuda.sticky) cuda_call_host(h->fn, h->arg);
+    if (h->always && !h->ended && !h->number && cuda.fault) cuda_call_host(h->fn, h->arg);
     free(h);
 }
 

@@ -435,6 +435,7 @@ static void errors(void)
     int device;
     unsigned flags;
     uint64_t address;
+    void *event;
     cudaGetLastError();
     EXPECT(cudaLaunchKernel(stub_spin, shape(1), shape(2048), NULL, 0, NULL), CU_INVALID_VALUE);
     EXPECT(cudaPeekAtLastError(), CU_INVALID_VALUE);
@@ -445,10 +446,19 @@ static void errors(void)
     EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
     EXPECT(cudaGraphicsMapResources(0, NULL, NULL), CU_NOT_SUPPORTED);
     cudaGetLastError();
+    EXPECT(cudaEventCreateWithFlags(&event, 0), 0);
     EXPECT(store_at((void *)16, 1), 0);
     EXPECT(cudaGetLastError(), 0);
-    /* The host does not know of the error yet: a host function does not run. */
+    /* Until the driver knows of the error, calls that do not wait succeed, and nothing runs. */
     EXPECT(cudaLaunchHostFunc(NULL, unexpected, NULL), 0);
+    EXPECT(store_at((void *)16, 1), 0);
+    EXPECT(cudaEventRecord(event, NULL), 0);
+    EXPECT(cudaEventQuery(event), CU_NOT_READY);
+    EXPECT(cudaStreamQuery(NULL), CU_NOT_READY);
+    EXPECT(cudaMalloc(&d, 4), 0);
+    EXPECT(cudaGetLastError(), 0);
+    EXPECT(cudaFree(d), CU_ILLEGAL_ADDRESS); /* waits */
+    EXPECT(cudaEventQuery(event), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaLaunchHostFunc(NULL, unexpected, NULL), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);

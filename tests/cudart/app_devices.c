@@ -147,6 +147,12 @@ void peers(void)
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaSetDevice(0), 0);
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_UNAVAILABLE);
+    EXPECT(cudaSetDevice(1), 0);
+    EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaSetDevice(0), CU_UNAVAILABLE);
+    EXPECT(cudaDeviceSynchronize(), CU_UNAVAILABLE);
 }
 
 /* Variables of the other device: kernels access them like its memory, whether the module is
