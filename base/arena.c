@@ -352,6 +352,14 @@ size_t pl_arena_bytes(const pl_arena *a)
     return a->allocated;
 }
 
+size_t pl_arena_held(const pl_arena *a)
+{
+    size_t n = 0;
+    for (const block *b = a ? a->blocks : NULL; b; b = b->next) n += b->size;
+    for (const block *b = a ? a->free_list : NULL; b; b = b->next) n += b->size;
+    return n;
+}
+
 static void *vector_of(block *b)
 {
     return align_up((unsigned char *)(b + 1), DEFAULT_ALIGN);

@@ -33,6 +33,8 @@ char *pl_arena_printf(pl_arena *a, const char *fmt, ...) __attribute__((format(p
 char *pl_arena_vprintf(pl_arena *a, const char *fmt, va_list ap);
 bool pl_arena_ok(const pl_arena *a);      /* false after an allocation has returned NULL */
 size_t pl_arena_bytes(const pl_arena *a); /* bytes allocated, for statistics */
+/* Bytes taken from the system, including those for reuse, but without large vectors. NULL: 0. */
+size_t pl_arena_held(const pl_arena *a);
 
 /* Transfers a growable array (below) to another arena. False: it is too small to have a separate
  * block, and stays. */

@@ -111,9 +111,19 @@ static void take_minimum(pl_host_available *minimum, uint64_t bytes, const char 
     if (bytes < minimum->bytes) *minimum = (pl_host_available){bytes, by};
 }
 
-pl_host_available pl_host_memory(uint64_t untouched)
+pl_host_available pl_host_address_space(void)
 {
     pl_host_available r = {UINT64_MAX, "is there"};
+    take_minimum(&r, rlimit_available(RLIMIT_AS, "VmSize:"),
+                 "is left by the limit on address space (ulimit -v)");
+    take_minimum(&r, rlimit_available(RLIMIT_DATA, "VmData:"),
+                 "is left by the limit on data (ulimit -d)");
+    return r;
+}
+
+pl_host_available pl_host_memory(uint64_t untouched)
+{
+    pl_host_available r = pl_host_address_space();
     const uint64_t computer = system_available(),
                    group = pl_host_cgroup_available("/proc/self/cgroup", "/sys/fs/cgroup");
     if (computer != UINT64_MAX)
@@ -121,9 +131,5 @@ pl_host_available pl_host_memory(uint64_t untouched)
     if (group != UINT64_MAX)
         take_minimum(&r, subtract(group, untouched),
                      "is left by the control group of the process (memory.max)");
-    take_minimum(&r, rlimit_available(RLIMIT_AS, "VmSize:"),
-                 "is left by the limit on address space (ulimit -v)");
-    take_minimum(&r, rlimit_available(RLIMIT_DATA, "VmData:"),
-                 "is left by the limit on data (ulimit -d)");
     return r;
 }

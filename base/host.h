@@ -17,6 +17,9 @@ typedef struct pl_host_available {
  * count as used. */
 pl_host_available pl_host_memory(uint64_t untouched);
 
+/* The minimum of its limits on address space and data. */
+pl_host_available pl_host_address_space(void);
+
 /* Memory available under the control groups that `list` (/proc/self/cgroup) names, with their files
  * below `root` (/sys/fs/cgroup); UINT64_MAX: no limit. */
 uint64_t pl_host_cgroup_available(const char *list, const char *root);

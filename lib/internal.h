@@ -114,17 +114,24 @@ const char *pl_stop_cause_of(int flag);
 pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 
 /* ---- host_budget.c ---- */
+typedef enum pl_need_kind {
+    PL_NEED_MEMORY,
+    PL_NEED_MAPPED,       /* already allocated, but not yet written */
+    PL_NEED_ADDRESS_SPACE /* allocated, but mostly never written */
+} pl_need_kind;
 /* One part of the host memory that an operation requires. */
 typedef struct pl_need {
     const char *what; /* "argument 1 (f32[1024])" */
     uint64_t bytes;
     const char *remedy; /* how to reduce it */
-    bool mapped;        /* already allocated, but not yet written */
+    pl_need_kind kind;
 } pl_need;
 /* Rejects requirements that exceed the available host memory: E0412 reports the total and the
  * largest part. Linux would kill the process only much later. */
 pl_status pl_budget_check(pl_gpu *gpu, pl_loc at, const char *operation, const pl_need *need,
                           size_t n);
+/* False: so few bytes that they need no check. */
+bool pl_budget_must_check(uint64_t bytes);
 /* Returns the bytes of host memory that a launch may use beyond its known requirements. */
 uint64_t pl_budget_left(const pl_gpu *gpu);
 

@@ -107,7 +107,7 @@ size_t pl_module_memory_needs(const pl_module *m, pl_need *out)
         if (v->space != PL_SP_GLOBAL) continue;
         if (out)
             out[n] = (pl_need){pl_arena_printf(m->gpu->messages, "variable '%s'", v->name), v->size,
-                               "declare it smaller", v->address != 0};
+                               "declare it smaller", v->address ? PL_NEED_MAPPED : PL_NEED_MEMORY};
         n++;
     }
     return n;

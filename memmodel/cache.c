@@ -2,27 +2,34 @@
 #include "memmodel/cache.h"
 #include <string.h>
 
-void pl_cache_init_group(pl_cache *group, uint32_t n, pl_arena *tags, uint64_t bytes,
-                         uint32_t line_bytes, uint32_t ways, bool hashed)
+/* The geometry of a cache, as if it were the only one of its group. */
+static pl_cache geometry_of(uint64_t bytes, uint32_t line_bytes, uint32_t ways)
 {
     uint64_t lines = bytes / line_bytes;
     if (lines == 0) lines = 1;
     if (ways == 0 || ways > lines) ways = (uint32_t)lines;
-    const uint32_t sets = (uint32_t)(lines / ways), unit = (uint32_t)sizeof(pl_cache_line);
-    const uint32_t head = (ways * 2 * (uint32_t)sizeof(uint32_t) + unit - 1) / unit;
-    const uint32_t stride = n * (head + ways);
-    pl_cache_line *line = pl_arena_alloc_aligned(tags, (size_t)sets * stride * sizeof *line, 64);
-    uint32_t shift = 0;
-    while ((1u << shift) < line_bytes) shift++;
-    *group = (pl_cache){.line = line,
-                        .sets = sets,
-                        .ways = ways,
-                        .head = head,
-                        .stride = stride,
-                        .line_shift = shift,
-                        .hashed = hashed,
-                        .by_sets = pl_divider_of(sets),
-                        .evict_last_quota = 16 * ways};
+    const uint32_t unit = (uint32_t)sizeof(pl_cache_line),
+                   head = (ways * 2 * (uint32_t)sizeof(uint32_t) + unit - 1) / unit;
+    return (pl_cache){
+        .sets = (uint32_t)(lines / ways), .ways = ways, .head = head, .stride = head + ways};
+}
+
+uint64_t pl_cache_tag_bytes(uint64_t bytes, uint32_t line_bytes, uint32_t ways)
+{
+    const pl_cache c = geometry_of(bytes, line_bytes, ways);
+    return pl_cache_indices(&c) * sizeof *c.line + c.sets * sizeof *c.set_initialized;
+}
+
+void pl_cache_init_group(pl_cache *group, uint32_t n, pl_arena *tags, uint64_t bytes,
+                         uint32_t line_bytes, uint32_t ways, bool hashed)
+{
+    *group = geometry_of(bytes, line_bytes, ways);
+    group->stride *= n;
+    group->line = pl_arena_alloc_aligned(tags, pl_cache_indices(group) * sizeof *group->line, 64);
+    while ((1u << group->line_shift) < line_bytes) group->line_shift++;
+    group->hashed = hashed;
+    group->by_sets = pl_divider_of(group->sets);
+    group->evict_last_quota = 16 * group->ways;
 }
 
 pl_cache pl_cache_member(const pl_cache *group, uint32_t k, bool *set_initialized)

@@ -59,6 +59,8 @@ void pl_cache_init_all(pl_cache *c, uint32_t n, pl_arena *a, pl_arena *tags, uin
 /* The same, for caches of which a launch may use few: only pl_cache_member initialises one. */
 void pl_cache_init_group(pl_cache *group, uint32_t n, pl_arena *tags, uint64_t bytes,
                          uint32_t line_bytes, uint32_t ways, bool hashed);
+/* Bytes of the tags of one such cache. */
+uint64_t pl_cache_tag_bytes(uint64_t bytes, uint32_t line_bytes, uint32_t ways);
 /* Cache k of a group. set_initialized: group->sets entries, all false. */
 pl_cache pl_cache_member(const pl_cache *group, uint32_t k, bool *set_initialized);
 /* Limits PL_RANK_LAST lines to this fraction of the cache, 0 to 1. Without the call the whole cache

@@ -46,12 +46,18 @@ static void init_slices(pl_memsys *m, pl_arena *a, pl_arena *tags)
     for (uint32_t s = 0; s < c->slices; s++) m->slice[s].latency = c->l2_latency;
 }
 
+/* Replies that an SM may have at once. */
+static uint32_t replies_of_node(const pl_memsys_config *c)
+{
+    enum { FURTHER_REPLIES = 64 }; /* besides its share of the transactions */
+    return c->in_flight / c->nodes + FURTHER_REPLIES;
+}
+
 /* The ports and the replies of the SMs. */
 static void init_nodes(pl_memsys *m, pl_arena *sparse)
 {
-    enum { FURTHER_REPLIES = 64 }; /* of an SM, besides its share of the transactions */
     const pl_memsys_config *c = m->c;
-    const uint32_t cap = m->ntxn / c->nodes + FURTHER_REPLIES;
+    const uint32_t cap = replies_of_node(c);
     pl_mem_reply *at = pl_arena_array(sparse, pl_mem_reply, (size_t)3 * cap * c->nodes);
     for (uint32_t n = 0; at && n < c->nodes; n++, at += (size_t)3 * cap) {
         pl_replies *r = &m->reply[n];
@@ -91,6 +97,26 @@ static void compute_costs(pl_memsys *m)
         m->atomic_op_cost[k] = pl_port_cost(c->atomic_op_cost[k], 1);
         m->atomic_address_interval[k] = pl_port_cost(c->atomic_address_interval[k], 1);
     }
+}
+
+pl_model_bytes pl_memsys_bytes(const pl_memsys_config *c)
+{
+    const pl_memsys *m = NULL; /* for sizes only */
+    const uint64_t recent = c->write_read_delay ? PL_RECENT_WRITES * sizeof *m->recent_writes : 0,
+                   tags = pl_cache_tag_bytes(c->l2_bytes / c->slices, c->line_bytes, c->l2_ways),
+                   slice = sizeof *m->l2 + sizeof *m->slice + sizeof *m->atomic +
+                           sizeof *m->written + recent + tags,
+                   node = sizeof *m->up + sizeof *m->down + sizeof *m->reply + sizeof *m->node,
+                   group = sizeof *m->group_down + c->slices * sizeof *m->distance,
+                   ring = c->slices * sizeof *m->distance_at,
+                   channel = sizeof *m->dram.channel + c->dram.banks * sizeof *m->dram.bank,
+                   reads = sizeof *m->reads << PL_FIRST_READS,
+                   wheel = PL_WHEEL * (sizeof *m->head + sizeof *m->tail),
+                   replies = (uint64_t)3 * replies_of_node(c) * sizeof(pl_mem_reply);
+    return (pl_model_bytes){.dense = sizeof *m + reads + wheel + ring + c->slices * slice +
+                                     c->nodes * node + c->groups * group +
+                                     c->dram.channels * channel,
+                            .sparse = c->in_flight * sizeof *m->txn + c->nodes * replies};
 }
 
 pl_memsys *pl_memsys_open(pl_arena *a, pl_arena *tags, pl_arena *sparse, const pl_memsys_config *c)

@@ -134,6 +134,13 @@ typedef struct pl_memsys_stat {
 
 typedef struct pl_memsys pl_memsys;
 
+/* Memory of a part of the timing model; sparse: of tables sized for the worst case, which mostly
+ * stay untouched; dense: of the rest. */
+typedef struct pl_model_bytes {
+    uint64_t dense, sparse;
+} pl_model_bytes;
+/* What pl_memsys_open allocates. */
+pl_model_bytes pl_memsys_bytes(const pl_memsys_config *config);
 /* Allocates everything from the arenas. `sparse` provides the tables sized for the worst case,
  * `tags` the sets of the caches; neither need be zeroed. Returns NULL when out of memory. The
  * configuration must outlive the memory system. */

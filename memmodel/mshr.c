@@ -3,6 +3,12 @@
 #include "memmodel/request.h"
 #include <assert.h>
 
+uint64_t pl_mshr_bytes(uint32_t n, uint32_t targets)
+{
+    return (uint64_t)(n + PL_L1_BURST) * sizeof(pl_mshr) +
+           (uint64_t)(targets + PL_L1_BURST) * sizeof(pl_mshr_target);
+}
+
 void pl_mshr_init(pl_mshr_file *f, pl_arena *sparse, uint32_t n, uint32_t targets)
 {
     *f = (pl_mshr_file){.burst = PL_L1_BURST,

@@ -38,6 +38,8 @@ typedef struct pl_mshr_file {
     uint32_t sectors_pending; /* outstanding sectors */
 } pl_mshr_file;
 
+/* Bytes that pl_mshr_init allocates. */
+uint64_t pl_mshr_bytes(uint32_t n, uint32_t targets);
 /* `sparse`: for tables that are mostly empty and need not be zeroed; targets: most waiting loads in
  * total. */
 void pl_mshr_init(pl_mshr_file *f, pl_arena *sparse, uint32_t n, uint32_t targets);

@@ -600,6 +600,11 @@ if (ulimit -v 1000000; "$loom" --version >out 2>&1); then # not with the address
 error: the launch needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
   help: the largest part is argument 2 (f32[#]) with # bytes: use fewer elements
 END
+    without_numbers 2 200000 run one.ptx -g 132 -b 32 u32:1 'f32[32]' <<'END'
+error: a launch of kernel 'k' needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
+  help: the largest part is the timing model of 132 SMs with # bytes: a higher limit, --mode functional, or a smaller machine
+END
+    without_numbers 0 200000 run one.ptx -g 132 -b 32 --mode functional u32:1 'f32[32]' </dev/null
     without_numbers 2 1000000 run big.ptx -g 1 -b 32 <<'END'
 big.ptx: error: the module needs # bytes; # is left by the limit on address space (ulimit -v) [E0412]
   help: the largest part is variable 'g' with # bytes: declare it smaller

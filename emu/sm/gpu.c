@@ -447,6 +447,24 @@ static uint64_t finish(pl_gpu_model *x, bool complete)
     return !complete ? x->now : effect > end ? effect : end;
 }
 
+/* What remains of a requirement if `held` bytes are there. Arenas lose some memory at the ends of
+ * their blocks. */
+static uint64_t beyond(uint64_t need, uint64_t held)
+{
+    need += need / 8;
+    return need > held ? need - held : 0;
+}
+
+uint64_t pl_timing_bytes(const pl_machine *m, uint64_t blocks, bool events,
+                         const pl_launch_cache *cache, uint64_t *address_space)
+{
+    const pl_model_bytes mem = pl_memsys_bytes(&m->mem), sm = pl_sm_bytes(m, events);
+    const uint64_t sms = blocks < m->sm.count ? blocks : m->sm.count;
+    *address_space = beyond(mem.sparse + sms * sm.sparse, pl_arena_held(cache->sparse));
+    return beyond(mem.dense + m->sm.count * sm.dense,
+                  pl_arena_held(cache->small) + pl_arena_held(cache->large));
+}
+
 pl_status pl_timing_run(pl_grid *g, pl_totals *totals, pl_timing_result *out)
 {
     const pl_machine *m = totals->m;

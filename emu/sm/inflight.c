@@ -3,9 +3,17 @@
 #include "emu/exec/async/async.h"
 #include <assert.h>
 
+enum { OTHERS = 16 }; /* completions of one step that are not operations in flight */
+
+uint64_t pl_inflight_bytes(uint32_t n, bool events)
+{
+    const uint64_t entry =
+        sizeof(pl_inflight) + sizeof(uint32_t) + (events ? sizeof(pl_pending_event) : 0);
+    return n * entry + (uint64_t)(n + OTHERS) * sizeof(pl_completion);
+}
+
 void pl_inflight_init(pl_inflight_table *x, pl_arena *sparse, uint32_t n, const pl_sink *sink)
 {
-    enum { OTHERS = 16 }; /* completions of one step that are not operations in flight */
     *x = (pl_inflight_table){.n = n, .last = PL_NO_TOKEN, .async_at = PL_NEVER, .sink = sink};
     x->at = pl_arena_array(sparse, pl_inflight, n);
     if (sink && sink->mem) x->pending_event = pl_arena_array(sparse, pl_pending_event, n);

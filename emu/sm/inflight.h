@@ -77,6 +77,8 @@ typedef struct pl_inflight_table {
     uint32_t ncompleted;
 } pl_inflight_table;
 
+/* Bytes that pl_inflight_init allocates; events: a listener receives memory events. */
+uint64_t pl_inflight_bytes(uint32_t n, bool events);
 /* `sparse`: an arena whose memory mostly stays untouched. */
 void pl_inflight_init(pl_inflight_table *x, pl_arena *sparse, uint32_t n, const pl_sink *sink);
 uint32_t pl_inflight_new(pl_inflight_table *x, pl_sm_warp *t, uint16_t warp, uint32_t pc,

@@ -40,11 +40,60 @@ static void clear(pl_sm *s, uint32_t nsub)
     for (uint32_t k = 0; k < PL_SM_WARPS; k++) s->warp[k].w = NULL;
 }
 
+/* Further MSHRs, for the access of a warp's other half. */
+static uint32_t second_mshrs(const pl_machine *m)
+{
+    return m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
+}
+
+static uint32_t inflight_entries(const pl_machine *m)
+{
+    const uint32_t n = m->l1.mshr * 2 + m->l1.outstanding_stores + FURTHER_INFLIGHT;
+    return n < MAX_INFLIGHT ? n : MAX_INFLIGHT;
+}
+
+/* Requests of a window. */
+static uint32_t window_requests(const pl_machine *m)
+{
+    return m->l1.mshr + m->l1.outstanding_stores + FURTHER_REQUESTS;
+}
+
+/* A cache with the cycle at which each line is available. */
+static uint64_t cache_bytes(uint64_t bytes, uint64_t line, uint32_t ways)
+{
+    const uint64_t tags = pl_cache_tag_bytes(bytes, (uint32_t)line, ways);
+    return tags + tags / sizeof(pl_cache_line) * sizeof(uint64_t);
+}
+
+pl_model_bytes pl_sm_bytes(const pl_machine *m, bool events)
+{
+    const pl_sm *s = NULL; /* for sizes only */
+    const pl_const_config *c = &m->constant;
+    const uint32_t second = second_mshrs(m);
+    const uint64_t l1 = pl_cache_tag_bytes(m->l1.size - m->l1.reserved, (uint32_t)m->l1.line,
+                                           m->l1.ways),
+                   constants = cache_bytes(c->l15_size, c->line, c->l15_ways) +
+                               2 * cache_bytes(c->size, c->line, c->ways),
+                   code = cache_bytes(m->fetch.l1_size, m->fetch.line, m->fetch.l1_ways) +
+                          m->sm.subcores *
+                              cache_bytes(m->fetch.l0_size, m->fetch.line, m->fetch.l0_ways),
+                   blocks = m->sm.blocks * (sizeof *s->cta + sizeof *s->placed),
+                   queues = m->sm.lanes <= PL_LANES
+                                ? (m->l1.lsu_queue + m->sm.subcores * m->issue.lg_queue) *
+                                      sizeof *s->queue
+                                : 0;
+    return (pl_model_bytes){
+        .dense = sizeof *s + l1 + constants + code + blocks,
+        .sparse = pl_mshr_bytes(m->l1.mshr + second, m->l1.mshr * TARGETS_PER_MSHR + second) +
+                  pl_inflight_bytes(inflight_entries(m), events) +
+                  PL_CONST_WAITS * sizeof *s->const_wait + queues +
+                  (uint64_t)2 * window_requests(m) * sizeof *s->out.at};
+}
+
 static void init_l1(pl_sm *s, const pl_sm_setup *x)
 {
     const pl_l1_config *c = &x->m->l1;
-    /* Entries for the access of a warp's other half. */
-    const uint32_t second = x->m->sm.lanes > PL_LANES ? PL_L1_BURST : 0;
+    const uint32_t second = second_mshrs(x->m);
     const pl_l1_geometry g = {.bytes = x->l1_bytes,
                               .line_bytes = (uint32_t)c->line,
                               .sector_bytes = (uint32_t)c->sector,
@@ -80,14 +129,12 @@ bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *
     s->ncta = m->sm.blocks;
     s->cta = pl_arena_array(x->arena, pl_sm_cta, s->ncta);
     s->placed = pl_arena_alloc(x->arena, s->ncta * sizeof *s->placed);
-    const uint32_t inflight = m->l1.mshr * 2 + m->l1.outstanding_stores + FURTHER_INFLIGHT;
-    pl_inflight_init(&s->inflight, x->sparse, inflight < MAX_INFLIGHT ? inflight : MAX_INFLIGHT,
-                     x->g->sink);
+    pl_inflight_init(&s->inflight, x->sparse, inflight_entries(m), x->g->sink);
     s->const_wait = pl_arena_alloc(x->sparse, PL_CONST_WAITS * sizeof *s->const_wait);
     if (m->sm.lanes <= PL_LANES)
         s->queue = pl_arena_array(x->sparse, pl_lsu_entry, m->l1.lsu_queue);
     s->queue_next = s->exit_waits_for = s->fence_waits_for = PL_NEVER;
-    s->out.cap = m->l1.mshr + m->l1.outstanding_stores + FURTHER_REQUESTS;
+    s->out.cap = window_requests(m);
     s->out.at = pl_arena_array(x->sparse, pl_mem_req, s->out.cap);
     init_l1(s, x);
     pl_icache_init(&s->icache, x->arena, m, m->fetch.l1_size, m->fetch.l1_ways, x->dec->bytes);

@@ -213,6 +213,9 @@ typedef struct pl_sm_setup {
     pl_const_l15 constants;
 } pl_sm_setup;
 
+/* What pl_sm_init and pl_gpu_open_sm allocate for an SM; events: a listener receives memory events.
+ */
+pl_model_bytes pl_sm_bytes(const pl_machine *m, bool events);
 /* Initialises SM number `id`, before its first block. False: out of memory. */
 bool pl_sm_init(pl_sm *s, pl_sm_status *status, uint32_t id, const pl_sm_setup *x);
 /* Places a block, which starts at the next call of pl_sm_begin; its warps may issue from cycle `at`

@@ -546,13 +546,53 @@ static uint64_t saturating_product(uint64_t a, uint64_t b)
     return b && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
+/* The parts of the requirement of a grid. */
+typedef struct launch_bytes {
+    uint64_t blocks, threads; /* that run at once; threads of all of them */
+    uint64_t local, rest;     /* of these blocks */
+    uint64_t model, address_space;
+} launch_bytes;
+
+static pl_status check_grid_memory(pl_gpu *gpu, const pl_grid *g, const launch_bytes *x)
+{
+    const uint64_t sums[] = {x->local, x->rest, x->model, x->address_space};
+    bool large = false;
+    uint64_t all = 0;
+    for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
+        large |= pl_budget_must_check(sums[k]);
+        all += sums[k];
+    }
+    if (!large && !pl_budget_must_check(all)) return PL_OK;
+    const char *model =
+        pl_arena_printf(gpu->messages, "the timing model of %u SMs", gpu->machine->sm.count);
+    const pl_need need[] = {
+        {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads", x->threads),
+         x->local, "fewer or smaller .local variables, smaller blocks, or --mode functional",
+         PL_NEED_MEMORY},
+        {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
+                         x->blocks),
+         x->rest, "smaller blocks, or --mode functional", PL_NEED_MEMORY},
+        {model, x->model, "--mode functional, or a smaller machine", PL_NEED_MEMORY},
+        {model, x->address_space, "a higher limit, --mode functional, or a smaller machine",
+         PL_NEED_ADDRESS_SPACE}};
+    return pl_budget_check(
+        gpu, (pl_loc){.file = UINT32_MAX},
+        pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g->entry->name), need,
+        sizeof need / sizeof *need);
+}
+
 /* Blocks in timing mode start as soon as the machine has space. In functional mode, further blocks
  * start only when earlier ones wait. Their total memory is limited by a limit of the grids. */
 static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, size_t n)
 {
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
-    uint64_t bound = 0;
+    uint64_t bound = 0, blocks_of_all = 0;
     pl_status st = PL_OK;
+    launch_bytes x = {0};
+    for (size_t k = 0; k < n; k++) blocks_of_all += max_concurrent_blocks(&g[k]);
+    if (l->mode == PL_MODE_TIMING)
+        x.model = pl_timing_bytes(gpu->machine, blocks_of_all, l->sink && l->sink->mem, &gpu->stock,
+                                  &x.address_space);
     for (size_t k = 0; k < n && st == PL_OK; k++) {
         const uint64_t block_bytes = pl_grid_block_bytes(&g[k]),
                        threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
@@ -561,18 +601,11 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
                                      ? g[k].cluster[0] * g[k].cluster[1] * g[k].cluster[2]
                                      : 1,
                        blocks = l->mode == PL_MODE_TIMING ? max_concurrent_blocks(&g[k]) : cluster;
-        const pl_need need[] = {
-            {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads",
-                             blocks * threads),
-             saturating_product(local, blocks),
-             "fewer or smaller .local variables, smaller blocks, or --mode functional", false},
-            {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
-                             blocks),
-             saturating_product(block_bytes - local, blocks),
-             "smaller blocks, or --mode functional", false}};
-        st = pl_budget_check(
-            gpu, (pl_loc){.file = UINT32_MAX},
-            pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g[k].entry->name), need, 2);
+        x.blocks = blocks;
+        x.threads = blocks * threads;
+        x.local = saturating_product(local, blocks);
+        x.rest = saturating_product(block_bytes - local, blocks);
+        st = check_grid_memory(gpu, &g[k], &x);
         const uint64_t stack_bytes = saturating_product(
             saturating_product(threads, g[k].stack_limit), max_concurrent_blocks(&g[k]));
         bound |=

@@ -347,7 +347,7 @@ static pl_status check_host_memory(pl_case *c, const pl_module *m)
     for (size_t k = 0; k < c->nargs; k++)
         need[k] = (pl_need){argument_name(c, k),
                             c->more->arg.at[k].same_as || c->arg[k].variable ? 0 : c->arg[k].bytes,
-                            "use fewer elements", false};
+                            "use fewer elements", PL_NEED_MEMORY};
     return pl_budget_check(c->more->gpu, case_at(c), "the launch", need,
                            c->nargs + pl_module_memory_needs(m, need + c->nargs));
 }

@@ -2,6 +2,7 @@
  * occupancy agrees with the values reported by an H200. */
 #include "arch/builtin_machines.h"
 #include "arch/machine.h"
+#include "emu/sm/sm.h"
 #include "isa/table/form.h"
 #include "tests/unit/unit.h"
 #include <stdio.h>
@@ -36,6 +37,63 @@ START_TEST(every_machine_prices_every_class)
         machines++;
     }
     ck_assert_uint_ge(machines, 12);
+}
+END_TEST
+
+/* The actual requirement of the memory system, and that of an SM. */
+static void ck_memsys_bytes(const pl_machine *m)
+{
+    const pl_model_bytes need = pl_memsys_bytes(&m->mem);
+    pl_arena *a = pl_arena_open(), *tags = pl_arena_open(), *sparse = pl_arena_open_sparse();
+    ck_assert_ptr_nonnull(pl_memsys_open(a, tags, sparse, &m->mem));
+    const size_t dense = pl_arena_bytes(a) + pl_arena_bytes(tags);
+    ck_assert_uint_ge(need.dense, dense);
+    ck_assert_uint_le(need.dense, dense + dense / 16);
+    ck_assert_uint_eq(need.sparse, pl_arena_bytes(sparse));
+    pl_arena_close(a);
+    pl_arena_close(tags);
+    pl_arena_close(sparse);
+}
+
+static void ck_sm_bytes(const pl_machine *m)
+{
+    const pl_model_bytes need = pl_sm_bytes(m, false);
+    static pl_sm sm;
+    static pl_grid grid;
+    const pl_decoded program = {.bytes = UINT32_MAX}; /* fills the instruction caches */
+    pl_sm_status status = {0};
+    pl_arena *a = pl_arena_open(), *large = pl_arena_open(), *sparse = pl_arena_open_sparse();
+    pl_sm_setup x = {.arena = a,
+                     .large = large,
+                     .sparse = sparse,
+                     .m = m,
+                     .dec = &program,
+                     .g = &grid,
+                     .l1_bytes = m->l1.size - m->l1.reserved};
+    ck_assert(pl_const_l15_init(&x.constants, large, m));
+    const size_t shared = pl_arena_bytes(large);
+    ck_assert(pl_sm_init(&sm, &status, 0, &x));
+    const size_t dense = sizeof sm + pl_arena_bytes(a) + pl_arena_bytes(large) - shared +
+                         shared / m->sm.count,
+                 sparse_bytes = pl_arena_bytes(sparse) + sm.out.cap * sizeof *sm.out.at;
+    ck_assert_uint_ge(need.dense, dense);
+    ck_assert_uint_le(need.dense, dense + dense / 16);
+    ck_assert_uint_eq(need.sparse, sparse_bytes);
+    pl_arena_close(a);
+    pl_arena_close(large);
+    pl_arena_close(sparse);
+}
+
+/* Launches compare these requirements with the available memory. */
+START_TEST(timing_model_memory)
+{
+    for (const pl_machine_text *t = pl_machine_texts; t->name; t++) {
+        const pl_machine *m = load(t->name);
+        ck_assert_ptr_nonnull(m);
+        ck_memsys_bytes(m);
+        ck_sm_bytes(m);
+        pl_arena_close(arena);
+    }
 }
 END_TEST
 
@@ -269,6 +327,6 @@ START_TEST(an_unknown_machine_is_reported)
 }
 END_TEST
 
-UNIT_MAIN("machines", every_machine_prices_every_class, occupancy_matches_h200, wide_warp_occupancy,
-          prices_are_sums_of_their_instructions, default_class_price,
+UNIT_MAIN("machines", every_machine_prices_every_class, timing_model_memory, occupancy_matches_h200,
+          wide_warp_occupancy, prices_are_sums_of_their_instructions, default_class_price,
           invalid_machine_files_are_rejected, an_unknown_machine_is_reported)
