@@ -52,7 +52,7 @@ function wrapper(variant, name, full, from, way) {
 }
 
 BEGIN {
-    how["query"] = "CUDA_QUERY"; how["query+"] = "CUDA_QUERY_ANYWHERE"; how["work"] = "CUDA_WORK"; how["work+"] = "CUDA_WORK_ANYWHERE"; how["late"] = "CUDA_EMPTY"; how["late+"] = "CUDA_EMPTY_ANYWHERE"
+    how["query"] = "CUDA_QUERY"; how["query+"] = "CUDA_QUERY_ANYWHERE"; how["work"] = "CUDA_WORK"; how["data"] = "CUDA_DATA"; how["work+"] = "CUDA_WORK_ANYWHERE"; how["late"] = "CUDA_EMPTY"; how["late+"] = "CUDA_EMPTY_ANYWHERE"
     how["driver"] = "CUDA_IN_CONTEXT"; how["driver-"] = "CUDA_OF_CONTEXT"; how["handle"] = "CUDA_BY_HANDLE"; how["system"] = "CUDA_INITIALISED"
     how["driver+"] = how["driver"]; how["handle+"] = "CUDA_BY_HANDLE_ANYWHERE"; how["system-"] = "CUDA_BY_PROGRAM"; how["loader"] = "CUDA_ALWAYS"
     globals["13"] = " InitializeInjectionNvtx2;" # nvtx.c

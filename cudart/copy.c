@@ -379,6 +379,7 @@ int pl_cudaMemsetAsync(void *p, int value, size_t bytes, void *stream)
 
 int pl_cudaMemset(void *p, int value, size_t bytes)
 {
+    if (bytes && cuda.sticky) return cuda.sticky;
     return set(p, value, bytes, NULL, false);
 }
 

@@ -260,7 +260,8 @@ int pl_cuCtxGetExecAffinity(void *out, int type)
 /* Execution affinity is supported only under MPS. */
 int pl_cuDeviceGetExecAffinitySupport(int *can, int type, int device)
 {
-    if (!can || type) return CU_INVALID_VALUE;
+    (void)type; /* no type is supported, nor is any refused (H100) */
+    if (!can) return CU_INVALID_VALUE;
     *can = 0;
     return cuda_is_device(device) ? CU_OK : CU_INVALID_DEVICE;
 }
@@ -283,21 +284,21 @@ int pl_cuCtxGetApiVersion(void *c, unsigned *version)
     return CU_OK;
 }
 
-int pl_cuDevicePrimaryCtxRetain(void **out, int device)
-{
-    if (!out) return CU_INVALID_VALUE;
-    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    if (cuda.sticky) return cuda.sticky;
-    *out = primary_context(device);
-    primary[device].retained++;
-    cuda.was_reset &= ~(1u << device);
-    return CU_OK;
-}
-
 static bool is_active(int device)
 {
     const unsigned bit = 1u << device;
     return !(cuda.was_reset & bit) && (primary[device].retained || cuda.runtime_used & bit);
+}
+
+int pl_cuDevicePrimaryCtxRetain(void **out, int device)
+{
+    if (!out) return CU_INVALID_VALUE;
+    if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
+    if (cuda.sticky && !is_active(device)) return cuda.sticky; /* it would have to be created */
+    *out = primary_context(device);
+    primary[device].retained++;
+    cuda.was_reset &= ~(1u << device);
+    return CU_OK;
 }
 
 /* The reference of the runtime is the last one. The context ends with its last reference. */

@@ -125,7 +125,7 @@ static int side_of(const cuda_copy_side *s, size_t width, cuda_side *out)
     switch (s->type) {
     case MEMORY_OF_ARRAY:
         *out = (cuda_side){.array = s->array, .x = s->x, .y = s->y, .z = s->z};
-        return s->array ? CU_OK : CU_INVALID_VALUE;
+        return s->array && !s->level ? CU_OK : CU_INVALID_VALUE; /* the level must be 0 */
     case MEMORY_OF_HOST:
     case MEMORY_OF_DEVICE:
     case MEMORY_OF_EITHER: break;

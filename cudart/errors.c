@@ -45,6 +45,7 @@ int pl_cuGetErrorString(int error, const char **text)
 int cuda_driver_error(int error)
 {
     switch (error) {
+    case CU_UNAVAILABLE: return cuda.fault; /* the driver returns the first error (H100) */
     case CU_INVALID_FUNCTION: return CU_INVALID_HANDLE;
     case CU_INVALID_CONFIGURATION:
     case CU_INVALID_PITCH:

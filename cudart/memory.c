@@ -72,9 +72,10 @@ static bool exceeds_host(size_t size)
 int pl_cudaHostAlloc(void **p, size_t size, unsigned flags)
 {
     enum { PORTABLE = 1, SMALL = 4096 };
-    if (!p || flags > 7) return CU_INVALID_VALUE;
+    if (!p) return CU_INVALID_VALUE;
+    *p = NULL; /* also if the flags are invalid (H100) */
+    if (flags > 7) return CU_INVALID_VALUE;
     if (flags == PORTABLE && size < SMALL) flags = 0;
-    *p = NULL;
     const int error = size ? cuda_check_captures(CUDA_UNSAFE_CALL) : CU_OK;
     if (!error && exceeds_host(size)) return CU_MEMORY_ALLOCATION;
     if (size && !error) cuda_stream_race_begin();

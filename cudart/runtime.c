@@ -253,7 +253,8 @@ int cuda_enter(const char *name, cuda_entry how, bool per_thread)
                work = how == CUDA_WORK || how == CUDA_WORK_ANYWHERE;
     if (!error && cuda_self.callback && !anywhere) return CU_NOT_PERMITTED;
     if (!query) show_failed();
-    return error ? error : work ? cuda.sticky : CU_OK;
+    const bool reports = work || (how == CUDA_DATA && cuda.sticky == CU_UNAVAILABLE);
+    return error ? error : reports ? cuda.sticky : CU_OK;
 }
 
 /* Ends the current call of the thread. */

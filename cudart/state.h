@@ -360,6 +360,7 @@ typedef enum cuda_entry {
     CUDA_QUERY_ANYWHERE, /* the same; host functions of streams may call it */
     CUDA_EMPTY,          /* the same; it uses the context */
     CUDA_EMPTY_ANYWHERE, /* the same; host functions of streams may call it */
+    CUDA_DATA,           /* uses data of the host; reports the sticky error only after a reset */
     CUDA_WORK,
     CUDA_WORK_ANYWHERE /* the same; host functions of streams may call it */
 } cuda_entry;

@@ -51,7 +51,7 @@ _Static_assert(sizeof(node_params) == 32, "layout of CUDA 13");
 
 static int node_op(const node_params *p, cuda_op *op)
 {
-    return p ? cuda_memory_ops_make(p->n, p->list, p->flags, op) : CU_INVALID_VALUE;
+    return p && p->context ? cuda_memory_ops_make(p->n, p->list, p->flags, op) : CU_INVALID_VALUE;
 }
 
 int pl_cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, size_t nbefore,

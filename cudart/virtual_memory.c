@@ -105,6 +105,39 @@ static int add_physical(int fd, int device, uint64_t size, const allocation_prop
     return CU_OK;
 }
 
+/* ---------------------------------------------------------------- other drivers */
+
+/* cudaExternalMemoryHandleDesc and cudaExternalSemaphoreHandleDesc begin in this way. */
+typedef struct external {
+    int type;
+    union {
+        int fd;
+        const void *window[2];
+    } u;
+} external;
+
+/* Memory and semaphores of other drivers cannot be imported; invalid handles have the errors of an
+ * H100. `last`: the last valid type; two of them have a file. */
+static int import_external(const char *call, const external *e, void **out, int last)
+{
+    enum { OPAQUE_FD = 1, TIMELINE_FD = 9 };
+    if (!e || !out || e->type < OPAQUE_FD || e->type > last) return CU_INVALID_VALUE;
+    if ((e->type == OPAQUE_FD || e->type == TIMELINE_FD) && fcntl(e->u.fd, F_GETFD) < 0)
+        return CU_UNKNOWN;
+    cuda_report("%s is not supported: it shares memory with other drivers and devices", call);
+    return CU_NOT_SUPPORTED;
+}
+
+int pl_cudaImportExternalMemory(void **out, const void *description)
+{
+    return import_external("cudaImportExternalMemory", description, out, 8);
+}
+
+int pl_cudaImportExternalSemaphore(void **out, const void *description)
+{
+    return import_external("cudaImportExternalSemaphore", description, out, 10);
+}
+
 /* ---------------------------------------------------------------- virtual memory management */
 
 int pl_cuMemGetAllocationGranularity(size_t *out, const void *properties, int option)

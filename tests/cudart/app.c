@@ -399,6 +399,10 @@ int cudaMallocArray(void **array, const cuda_channel *channel, size_t width, siz
                     unsigned flags);
 int cudaFuncGetAttributes(cuda_func_attributes *out, const void *function);
 int cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+int cudaGraphAddEmptyNode(void **out, void *graph, void *const *before, size_t nbefore);
+int cudaGraphClone(void **out, void *graph);
+int cudaSetDevice(int device);
+int cudaGetDevice(int *device);
 
 /* After a sticky error, some calls report their invalid argument instead, as on an H100. */
 static void arguments_after_error(void)
@@ -427,10 +431,20 @@ static void arguments_after_error(void)
     EXPECT(cudaMallocArray(&p, &floats, 4, 0, 0), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaDeviceGetDefaultMemPool(&p, 0), 0);
     EXPECT(cudaDeviceGetStreamPriorityRange(&least, &greatest), CU_ILLEGAL_ADDRESS);
+    /* Graphs are data of the host until they are instantiated. */
+    void *graph, *node, *clone, *exec;
+    EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cudaGraphAddEmptyNode(&node, graph, NULL, 0), 0);
+    EXPECT(cudaGraphClone(&clone, graph), 0);
+    EXPECT(cudaGraphInstantiate(&exec, graph, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaGraphDestroy(graph), 0);
+    EXPECT(cudaMemset(&least, 0, 0), 0);
+    EXPECT(cudaMemset(&least, 0, 4), CU_ILLEGAL_ADDRESS);
 }
 
 static void errors(void)
 {
+    enum { UNAVAILABLE = 46 };
     void *d;
     int device;
     unsigned flags;
@@ -466,11 +480,19 @@ static void errors(void)
     EXPECT(cudaMalloc(&d, 4), CU_ILLEGAL_ADDRESS);
     arguments_after_error();
     EXPECT(cuCtxCreate_v4(&d, NULL, 0, 0), CU_ILLEGAL_ADDRESS);
-    EXPECT(cuDevicePrimaryCtxRetain(&d, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cuDevicePrimaryCtxRetain(&d, 0), 0); /* it exists */
     EXPECT(cuCtxGetDevice(&device), 0);
     EXPECT(cuCtxGetFlags(&flags), 0);
     EXPECT(cuMemAlloc_v2(&address, 4), CU_ILLEGAL_ADDRESS);
     EXPECT(strcmp(cudaGetErrorName(CU_ILLEGAL_ADDRESS), "cudaErrorIllegalAddress"), 0);
+    /* No context can be created: the runtime has an error of its own (H100). */
+    EXPECT(cudaDeviceReset(), 0);
+    EXPECT(cuDevicePrimaryCtxRetain(&d, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cuCtxCreate_v4(&d, NULL, 0, 0), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaMalloc(&d, 4), UNAVAILABLE);
+    EXPECT(cudaSetDevice(0), UNAVAILABLE);
+    EXPECT(cudaGetDevice(&device), 0);
+    EXPECT(cudaGraphCreate(&d, 0), UNAVAILABLE);
 }
 
 /* A store to host memory through its plain pointer. */

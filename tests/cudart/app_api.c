@@ -396,6 +396,12 @@ void driver_copies(void)
                      .depth = 2};
     EXPECT(cuMemcpy3D_v2(&c), 0);
     EXPECT(memcmp(back, "\0\1\0\1", 4), 0);
+    driver_copy one = c;
+    one.from = (driver_side){.type = 3, .array = array};
+    one.depth = 1;
+    EXPECT(cuMemcpy3D_v2(&one), 0);
+    one.from.level = 1; /* must be 0 */
+    EXPECT(cuMemcpy3D_v2(&one), CU_INVALID_VALUE);
     const struct {
         uint64_t to;
         size_t pitch;
@@ -903,6 +909,9 @@ static void formats_and_views(void)
 }
 
 int cudaMalloc3D(cuda_pitched *out, cuda_extent extent);
+int cudaImportExternalMemory(void **out, const void *description);
+int cudaImportExternalSemaphore(void **out, const void *description);
+int cuDeviceGetExecAffinitySupport(int *can, int type, int device);
 int cudaRuntimeGetVersion(int *version);
 int cudaDriverGetVersion(int *version);
 int cuDriverGetVersion(int *version);
@@ -920,7 +929,21 @@ static void refused_sizes(void)
 {
     const cuda_channel c = {32, 0, 0, 0, 2};
     cuda_pitched p;
-    void *array;
+    void *array = &p;
+    int can = 1;
+    struct {
+        int type, unused, fd[3];
+        unsigned rest[20];
+    } handle = {.fd = {-1}};
+    EXPECT(cudaHostAlloc(&array, 64, 99), CU_INVALID_VALUE);
+    EXPECT(array == NULL, 1);
+    EXPECT(cuDeviceGetExecAffinitySupport(&can, 8, 0), 0);
+    EXPECT(can, 0);
+    EXPECT(cudaImportExternalMemory(&array, &handle), CU_INVALID_VALUE);
+    EXPECT(cudaImportExternalSemaphore(&array, &handle), CU_INVALID_VALUE);
+    handle.type = 1;
+    EXPECT(cudaImportExternalMemory(&array, &handle), 999);
+    EXPECT(cudaImportExternalSemaphore(&array, &handle), 999);
     EXPECT(cudaMalloc3D(&p, (cuda_extent){SIZE_MAX, 5, 1}), CU_INVALID_VALUE);
     EXPECT(cudaMalloc3DArray(&array, &c, (cuda_extent){16384, 16384, 16384}, 0), 2);
     EXPECT(cudaGetLastError(), 2);

@@ -11,6 +11,7 @@ int cuStreamWriteValue64_v2(void *stream, uint64_t address, uint64_t value, unsi
 int cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
 int cuStreamWaitValue64_v2(void *stream, uint64_t address, uint64_t value, unsigned flags);
 int cuStreamBatchMemOp_v2(void *stream, unsigned n, const void *list, unsigned flags);
+int cuDevicePrimaryCtxRetain(void **out, int device);
 int cuGraphAddBatchMemOpNode(void **out, void *graph, void *const *before, size_t nbefore,
                              const void *params);
 int cuGraphBatchMemOpNodeGetParams(void *node, void *params);
@@ -377,6 +378,8 @@ void values_in_graphs(void)
                         {.kind = WRITE_64, .address = at + 24, .value = UINT64_C(6) << 32}};
     node_params p = {.n = 3, .list = list}, its;
     EXPECT(cudaGraphCreate(&graph, 0), 0);
+    EXPECT(cuGraphAddBatchMemOpNode(&node[0], graph, NULL, 0, &p), CU_INVALID_VALUE);
+    EXPECT(cuDevicePrimaryCtxRetain(&p.context, 0), 0); /* a context is required */
     EXPECT(cuGraphAddBatchMemOpNode(&node[0], graph, NULL, 0, &p), 0);
     EXPECT(cudaGraphAddKernelNode(&node[1], graph, node, 1, &k), 0);
     to = &word[2];
