@@ -117,7 +117,7 @@ pl_status pl_gpu_no_memory(pl_gpu *gpu, const char *what);
 typedef enum pl_need_kind {
     PL_NEED_MEMORY,
     PL_NEED_MAPPED,       /* already allocated, but not yet written */
-    PL_NEED_ADDRESS_SPACE /* allocated, but mostly never written */
+    PL_NEED_ADDRESS_SPACE /* only counts against limits of the process */
 } pl_need_kind;
 /* One part of the host memory that an operation requires. */
 typedef struct pl_need {

@@ -572,9 +572,8 @@ static pl_status check_grid_memory(pl_gpu *gpu, const pl_grid *g, const launch_b
         {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
                          x->blocks),
          x->rest, "smaller blocks, or --mode functional", PL_NEED_MEMORY},
-        {model, x->model, "--mode functional, or a smaller machine", PL_NEED_MEMORY},
-        {model, x->address_space, "a higher limit, --mode functional, or a smaller machine",
-         PL_NEED_ADDRESS_SPACE}};
+        {model, x->model + x->address_space,
+         "a higher limit, --mode functional, or a smaller machine", PL_NEED_ADDRESS_SPACE}};
     return pl_budget_check(
         gpu, (pl_loc){.file = UINT32_MAX},
         pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g->entry->name), need,
