@@ -347,7 +347,8 @@ int pl_cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, siz
 /* Without peer access, a device cannot set memory of another one (H200). */
 static bool is_out_of_reach(const cuda_stream *s, const cuda_set *c)
 {
-    const cuda_alloc *a = s->capture ? NULL : cuda_alloc_find((uintptr_t)c->p);
+    if (s->capture || cuda.sticky) return false;
+    const cuda_alloc *a = cuda_alloc_find((uintptr_t)c->p);
     return a && a->type == MEMORY_DEVICE && !(a->access >> s->device & 1);
 }
 
