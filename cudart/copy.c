@@ -368,6 +368,7 @@ int cuda_submit_set(const cuda_set *c, void *stream, bool async)
 
 static int set(void *p, int value, size_t bytes, void *stream, bool async)
 {
+    if (bytes && cuda.sticky) return cuda.sticky;
     const cuda_set s = {
         .p = p, .width = bytes, .height = 1, .depth = 1, .value = (uint8_t)value, .element = 1};
     return cuda_submit_set(&s, stream, async);
@@ -380,7 +381,6 @@ int pl_cudaMemsetAsync(void *p, int value, size_t bytes, void *stream)
 
 int pl_cudaMemset(void *p, int value, size_t bytes)
 {
-    if (bytes && cuda.sticky) return cuda.sticky;
     return set(p, value, bytes, NULL, false);
 }
 

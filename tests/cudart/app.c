@@ -473,6 +473,7 @@ static void errors(void)
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cudaFree(d), CU_ILLEGAL_ADDRESS); /* waits */
     EXPECT(cudaEventQuery(event), CU_ILLEGAL_ADDRESS);
+    EXPECT(cudaMemsetAsync(d, 0, 4, NULL), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaDeviceSynchronize(), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaLaunchHostFunc(NULL, unexpected, NULL), CU_ILLEGAL_ADDRESS);
     EXPECT(cudaGetLastError(), CU_ILLEGAL_ADDRESS);
