@@ -84,7 +84,7 @@ BEGIN {
     if ((at = index(line, " ; ")) > 0) { note = substr(line, at + 3); line = substr(line, 1, at - 1) }
     kind = $1; entry = $2; variant = $3
     if (kind != "exact" && kind != "approx" && kind != "refuse") fail("the line begins with exact, approx or refuse")
-    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, query+, work, work+, late, late+, driver, driver+, driver-, handle, handle+, system, system- or loader")
+    if (entry != "raw" && !(entry in how)) fail("the second word is raw, query, query+, work, data, work+, late, late+, driver, driver+, driver-, handle, handle+, system, system- or loader")
     of_driver = entry ~ /^(driver|handle|system|loader)/
     if (kind != "exact" && note == "") fail("approx and refuse need a note")
     open = index(line, "(")
