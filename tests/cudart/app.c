@@ -667,12 +667,7 @@ static void capture(void)
 /* store, then a copy, then a host function; the parameters of the first one are changed. */
 static void graph(void)
 {
-    struct {
-        const void *function;
-        dim3 grid, block;
-        unsigned shared;
-        void **args, **extra;
-    } kernel_params = {.function = stub_store, .grid = shape(1), .block = shape(1)};
+    kernel_params kernel = {.function = stub_store, .grid = shape(1), .block = shape(1)};
     struct {
         void (*fn)(void *);
         void *arg;
@@ -683,12 +678,12 @@ static void graph(void)
     void *d, *g, *exec, *node[3];
     EXPECT(cudaMallocAsync(&d, 4, NULL), 0);
     void *args[] = {&d, &value};
-    kernel_params.args = args;
+    kernel.args = args;
     host_params.arg = &calls;
     EXPECT(cudaGraphCreate(&g, 0), 0);
     EXPECT(cudaGraphAddHostNode(&node[2], g, NULL, 0, &host_params), 0);
     EXPECT(cudaGraphAddMemcpyNode1D(&node[1], g, NULL, 0, &copied, d, 4, COPY_D2H), 0);
-    EXPECT(cudaGraphAddKernelNode(&node[0], g, NULL, 0, &kernel_params), 0);
+    EXPECT(cudaGraphAddKernelNode(&node[0], g, NULL, 0, &kernel), 0);
     EXPECT(cudaGraphAddDependencies(g, node, node + 1, NULL, 2), 0);
     EXPECT(cudaGraphGetEdges(g, NULL, NULL, NULL, &n), 0);
     EXPECT(n, 2);
@@ -697,7 +692,7 @@ static void graph(void)
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(cudaStreamSynchronize(NULL), 0);
     EXPECT(copied + 16 * (unsigned)calls, 11 + 16);
-    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node[0], &kernel_params), 0);
+    EXPECT(cudaGraphExecKernelNodeSetParams(exec, node[0], &kernel), 0);
     EXPECT(cudaGraphLaunch(exec, NULL), 0);
     EXPECT(cudaStreamSynchronize(NULL), 0);
     EXPECT(copied + 16 * (unsigned)calls, 12 + 32);

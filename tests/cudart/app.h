@@ -20,6 +20,14 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *name
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name,
                               int external, size_t size, int constant, int global);
 char __cudaInitModule(void **handle);
+/* cudaKernelNodeParams */
+typedef struct kernel_params {
+    const void *function;
+    dim3 grid, block;
+    unsigned shared;
+    void **args, **extra;
+} kernel_params;
+
 int cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
                      void *stream);
 int cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,

@@ -1092,12 +1092,7 @@ typedef struct set_params {
 /* Changes of graphs that an H100 rejects, and its errors. */
 void graphs_refused(void)
 {
-    struct {
-        const void *function;
-        dim3 grid, block;
-        unsigned shared;
-        void **args, **extra;
-    } kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    kernel_params kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
     set_params set = {.element = 4, .width = 1, .height = 1};
     struct {
         int result;

@@ -443,12 +443,7 @@ static void set(void *ctx, void *stream)
 
 static void *kernels_in_a_row(size_t n)
 {
-    struct {
-        const void *function;
-        dim3 grid, block;
-        unsigned shared;
-        void **args, **extra;
-    } params = {.function = stub_nop, .grid = shape(1), .block = shape(32)};
+    kernel_params params = {.function = stub_nop, .grid = shape(1), .block = shape(32)};
     void *g, *exec, *node[64];
     EXPECT(cudaGraphCreate(&g, 0), 0);
     for (size_t k = 0; k < n; k++)

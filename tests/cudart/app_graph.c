@@ -18,13 +18,6 @@ int cudaUserObjectCreate(void **out, void *p, void (*destroy)(void *), unsigned 
 int cudaUserObjectRelease(void *object, unsigned count);
 int cudaGraphRetainUserObject(void *graph, void *object, unsigned count, unsigned flags);
 
-typedef struct kernel_params {
-    const void *function;
-    dim3 grid, block;
-    unsigned shared;
-    void **args, **extra;
-} kernel_params;
-
 /* cudaMemsetParams */
 typedef struct memset_params {
     void *p;
@@ -464,12 +457,7 @@ static void updates_by_rule(void)
 /* A node for each letter, kernel or empty: a chain, a star of the first node, or without edges. */
 static void *shaped(const char *letters, char edges, void **node)
 {
-    struct {
-        const void *function;
-        dim3 grid, block;
-        unsigned shared;
-        void **args, **extra;
-    } kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
+    kernel_params kernel = {stub_nop, {1, 1, 1}, {1, 1, 1}, 0, NULL, NULL};
     void *g;
     EXPECT(cudaGraphCreate(&g, 0), 0);
     for (int k = 0; letters[k]; k++) {
