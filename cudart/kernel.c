@@ -10,7 +10,6 @@ enum {
     CLUSTER_DEPTH = 13,
     NON_PORTABLE_CLUSTER = 14,
     CLUSTER_POLICY = 15,
-    SHARED_DEFAULT = 48 << 10,
     SHARED_GRAIN = 128,
     CLUSTER_PORTABLE = 8,
     CLUSTER_MAX = 16
@@ -44,15 +43,6 @@ static unsigned cluster_of(const cuda_function *f, int k)
     return f->info.reqcluster[0] ? f->info.reqcluster[k] : cuda_settings_of(f)->cluster[k];
 }
 
-/* Returns the maximum dynamic shared memory of a launch. */
-static uint64_t max_dynamic_of(const cuda_function *f)
-{
-    const cuda_func_settings *set = cuda_settings_of(f);
-    const uint64_t own = f->info.static_shared,
-                   default_max = own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
-    return set->max_dynamic_shared >= 0 ? (uint64_t)set->max_dynamic_shared : default_max;
-}
-
 int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
 {
     cuda_function *f;
@@ -69,7 +59,7 @@ int pl_cudaFuncGetAttributes(cuda_func_attributes *out, const void *function)
                                   .registers = (int)cuda_registers(f),
                                   .ptx_version = (int)(target ? target : cuda_capability()),
                                   .binary_version = (int)cuda_capability(),
-                                  .max_dynamic_shared = (int)max_dynamic_of(f),
+                                  .max_dynamic_shared = (int)cuda_max_dynamic_shared(f),
                                   .carveout = set->carveout,
                                   .cluster_must_be_set = k->reqcluster[0] != 0,
                                   .cluster_width = (int)cluster_of(f, 0),
@@ -200,7 +190,7 @@ int pl_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const
     const int error = cuda_function_of(function, &f);
     if (error) return error;
     *blocks = 0;
-    if ((uint32_t)threads > 1024 || shared > max_dynamic_of(f)) return CU_OK;
+    if ((uint32_t)threads > 1024 || shared > cuda_max_dynamic_shared(f)) return CU_OK;
     if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads, cuda_registers(f),
                          f->info.static_shared + shared, f->info.barriers, &o) != PL_OK)
         return CU_INVALID_VALUE;
@@ -229,12 +219,12 @@ int pl_cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *fun
         error = pl_cudaOccupancyMaxActiveBlocksPerMultiprocessor(&max_blocks, f, threads, 0);
     if (error || max_blocks < blocks) return error ? error : CU_INVALID_VALUE;
     /* A single block may need more than the preferred carve-out (H100). */
-    const uint64_t least = f->info.static_shared + (blocks == 1 ? max_dynamic_of(f) : 0),
+    const uint64_t least = f->info.static_shared + (blocks == 1 ? cuda_max_dynamic_shared(f) : 0),
                    per_sm = carveout_bytes(f, (uint32_t)least);
     const uint64_t per_block = per_sm / (unsigned)blocks / SHARED_GRAIN * SHARED_GRAIN,
                    available =
                        per_block > f->info.static_shared ? per_block - f->info.static_shared : 0;
-    *shared = available < max_dynamic_of(f) ? available : max_dynamic_of(f);
+    *shared = available < cuda_max_dynamic_shared(f) ? available : cuda_max_dynamic_shared(f);
     return CU_OK;
 }
 

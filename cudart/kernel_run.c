@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 enum {
-    SHARED_DEFAULT = 48 << 10, /* default limit of dynamic shared memory */
     MAX_THREADS = 1024,
     MAX_PORTABLE_CLUSTER = 8 /* blocks per cluster */
 };
@@ -93,9 +92,6 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     const uint64_t cluster = (uint64_t)c[0] * c[1] * c[2];
     const bool requires = c[0] || c[1] || c[2];
     const cuda_func_settings *set = cuda_settings_of(f);
-    const int64_t max_dynamic = set->max_dynamic_shared >= 0
-                                    ? set->max_dynamic_shared
-                                    : SHARED_DEFAULT - (int)f->info.static_shared;
     if (has_zero(l->grid) || has_zero(l->block) || l->block.x > MAX_THREADS ||
         l->block.y > MAX_THREADS || l->block.z > 64 || threads > MAX_THREADS ||
         l->grid.x > INT32_MAX || l->grid.y > UINT16_MAX || l->grid.z > UINT16_MAX)
@@ -113,7 +109,7 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     if (l->cluster[0] && f->info.reqcluster[0] &&
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
         return CU_INVALID_CLUSTER;
-    if ((int64_t)l->shared > (max_dynamic > 0 ? max_dynamic : 0))
+    if (l->shared > cuda_max_dynamic_shared(f))
         return l->cooperative ? CU_COOPERATIVE_TOO_LARGE : CU_INVALID_VALUE;
     pl_occupancy_info o;
     if (pl_gpu_occupancy(cuda_current_device()->gpu, (uint32_t)threads,

@@ -90,3 +90,12 @@ cuda_func_settings *cuda_settings_at(cuda_function *f, int device)
     }
     return f->settings ? &f->settings[device] : NULL;
 }
+
+uint64_t cuda_max_dynamic_shared(const cuda_function *f)
+{
+    enum { SHARED_DEFAULT = 48 << 10 }; /* bytes of a block, unless the attribute is set */
+    const cuda_func_settings *set = cuda_settings_of(f);
+    const uint64_t own = f->info.static_shared;
+    if (set->max_dynamic_shared >= 0) return (uint64_t)set->max_dynamic_shared;
+    return own < SHARED_DEFAULT ? SHARED_DEFAULT - own : 0;
+}

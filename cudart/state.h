@@ -461,6 +461,8 @@ int cuda_function_of(const void *key, cuda_function **out);
 const cuda_func_settings *cuda_settings_of(const cuda_function *f);
 /* Returns those on a device, to change them. NULL: out of memory. */
 cuda_func_settings *cuda_settings_at(cuda_function *f, int device);
+/* Returns the maximum dynamic shared memory of a launch, in bytes. */
+uint64_t cuda_max_dynamic_shared(const cuda_function *f);
 /* kernel.c: sets a cudaFuncAttribute on a device. */
 int cuda_set_function_attribute(const void *function, int attribute, int value, int device);
 /* Sets a cudaFuncCache on a device. */
