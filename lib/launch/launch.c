@@ -550,12 +550,12 @@ static uint64_t saturating_product(uint64_t a, uint64_t b)
 typedef struct launch_bytes {
     uint64_t blocks, threads; /* that run at once; threads of all of them */
     uint64_t local, rest;     /* of these blocks */
-    uint64_t model, address_space;
+    uint64_t model;           /* of the timing model */
 } launch_bytes;
 
 static pl_status check_grid_memory(pl_gpu *gpu, const pl_grid *g, const launch_bytes *x)
 {
-    const uint64_t sums[] = {x->local, x->rest, x->model, x->address_space};
+    const uint64_t sums[] = {x->local, x->rest, x->model};
     bool large = false;
     uint64_t all = 0;
     for (size_t k = 0; k < sizeof sums / sizeof *sums; k++) {
@@ -572,8 +572,8 @@ static pl_status check_grid_memory(pl_gpu *gpu, const pl_grid *g, const launch_b
         {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
                          x->blocks),
          x->rest, "smaller blocks, or --mode functional", PL_NEED_MEMORY},
-        {model, x->model + x->address_space,
-         "a higher limit, --mode functional, or a smaller machine", PL_NEED_ADDRESS_SPACE}};
+        {model, x->model, "a higher limit, --mode functional, or a smaller machine",
+         PL_NEED_ADDRESS_SPACE}};
     return pl_budget_check(
         gpu, (pl_loc){.file = UINT32_MAX},
         pl_arena_printf(gpu->messages, "a launch of kernel '%s'", g->entry->name), need,
@@ -587,11 +587,13 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
     uint64_t bound = 0, blocks_of_all = 0;
     pl_status st = PL_OK;
+    uint64_t sparse = 0; /* tables that mostly stay untouched */
     launch_bytes x = {0};
     for (size_t k = 0; k < n; k++) blocks_of_all += max_concurrent_blocks(&g[k]);
     if (l->mode == PL_MODE_TIMING)
         x.model = pl_timing_bytes(gpu->machine, blocks_of_all, l->sink && l->sink->mem, &gpu->stock,
-                                  &x.address_space);
+                                  &sparse) +
+                  sparse;
     for (size_t k = 0; k < n && st == PL_OK; k++) {
         const uint64_t block_bytes = pl_grid_block_bytes(&g[k]),
                        threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
