@@ -11,6 +11,7 @@ libptxloom_a_SOURCES += \
 	base/map.c base/map.h \
 	base/nearest.c base/nearest.h \
 	base/outfile.c base/outfile.h \
+	base/plural.c base/plural.h \
 	base/printable.c base/printable.h \
 	base/real.c base/real.h \
 	base/sha256.c base/sha256.h \

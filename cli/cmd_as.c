@@ -102,9 +102,11 @@ static void print_resources(const pl_gpu *gpu, const pl_module *m, const char *n
         shape[0] ? shape[0] * (shape[1] ? shape[1] : 1) * (shape[2] ? shape[2] : 1) : DEFAULT_BLOCK;
     double occupancy = 0;
     uint32_t blocks = pl_module_fit(m, name, threads, &occupancy);
-    printf("ptxloom info    : %u blocks of %u threads fit a multiprocessor of %s (%.0f %% of its "
-           "warps)\n",
-           blocks, threads, pl_gpu_name(gpu), occupancy * 100);
+    printf(
+        "ptxloom info    : %u block%s of %u thread%s fit%s a multiprocessor of %s (%.0f %% of its "
+        "warps)\n",
+        blocks, pl_plural(blocks), threads, pl_plural(threads), blocks == 1 ? "s" : "",
+        pl_gpu_name(gpu), occupancy * 100);
 }
 
 static void print_report(const pl_gpu *gpu, const pl_module *m)

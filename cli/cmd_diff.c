@@ -264,7 +264,7 @@ static void print_table(const comparison *c, size_t n)
 {
     size_t changed = 0;
     for (size_t i = 0; i < c->n; i++) changed += differs(&c->line[i]);
-    printf("  %zu of %zu lines differ%s\n", changed, c->n,
+    printf("  %zu of %zu line%s%s\n", changed, c->n, c->n == 1 ? " differs" : "s differ",
            n < changed ? "; the largest changes:" : "");
     if (n == 0) return;
     const layout l = compute_layout(c, n);

@@ -80,16 +80,17 @@ static void print_list(const char *machine, uint64_t registers, uint64_t shared,
                        const pl_occupancy_info *o, const char *limit, int width)
 {
     char text[600];
+    const uint32_t warps = o->blocks * o->warps;
     snprintf(text, sizeof text,
              "%s: %.1f %% occupancy, limited by %s\n"
-             "  %llu registers per thread, %llu bytes of shared memory per block\n"
-             "  %u blocks, %u warps\n"
+             "  %llu register%s per thread, %llu byte%s of shared memory per block\n"
+             "  %u block%s, %u warp%s\n"
              "  most blocks by warps %u, by blocks %u, by registers %u, by shared memory %u, by "
              "barriers %u\n",
-             machine, 100.0 * o->blocks * o->warps / o->most_warps, limit,
-             (unsigned long long)registers, (unsigned long long)shared, o->blocks,
-             o->blocks * o->warps, o->by_warps, o->by_blocks, o->by_registers, o->by_shared,
-             o->by_barriers);
+             machine, 100.0 * warps / o->most_warps, limit, (unsigned long long)registers,
+             pl_plural(registers), (unsigned long long)shared, pl_plural(shared), o->blocks,
+             pl_plural(o->blocks), warps, pl_plural(warps), o->by_warps, o->by_blocks,
+             o->by_registers, o->by_shared, o->by_barriers);
     cli_put_wrapped(stdout, text, width, 4);
 }
 

@@ -116,7 +116,7 @@ void cli_messages(pl_gpu *gpu, size_t first)
     const size_t dropped = pl_gpu_diag_dropped(gpu);
     if (dropped && first < pl_gpu_diag_count(gpu))
         fprintf(stderr, "%zu more error%s; `ptxloom check --max-errors 0` shows all\n", dropped,
-                dropped == 1 ? "" : "s");
+                pl_plural(dropped));
 }
 
 /* The first error of writing to standard output; 0: none. */

@@ -27,7 +27,8 @@ static const char *cell_text(sqlite3_stmt *s, int c, char *number)
         snprintf(number, NUMBER_CHARS, v == floor(v) && fabs(v) < 1e15 ? "%.0f" : "%.6g", v);
         return number;
     case SQLITE_BLOB:
-        snprintf(number, NUMBER_CHARS, "<%d bytes>", sqlite3_column_bytes(s, c));
+        snprintf(number, NUMBER_CHARS, "<%d byte%s>", sqlite3_column_bytes(s, c),
+                 pl_plural((uint64_t)sqlite3_column_bytes(s, c)));
         return number;
     default: break;
     }

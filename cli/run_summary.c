@@ -207,11 +207,12 @@ void run_summary(const run_case *c, const run_style *style)
     printf("%s%s%s on %s: %s\n", bold, cli_printable(name, sizeof name, c->name), plain, c->arch,
            run_status_word(c));
     if (!c->launched) return;
+    const uint32_t shared = r->static_shared + r->dynamic_shared;
     char shape[200];
     snprintf(shape, sizeof shape,
-             "  %u x %u x %u blocks of %u x %u x %u threads, %u registers, %u bytes shared\n",
+             "  %u x %u x %u blocks of %u x %u x %u threads, %u register%s, %u byte%s shared\n",
              c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2],
-             r->registers, r->static_shared + r->dynamic_shared);
+             r->registers, pl_plural(r->registers), shared, pl_plural(shared));
     cli_put_wrapped(stdout, shape, cli_width(stdout), 4);
     bool complete = c->status == PL_OK;
     if (!complete)

@@ -152,8 +152,11 @@ static void print_cost(const run_case *c)
         print_row("instructions", "%s   (%s thread instructions)", run_grouped(r->inst_executed, a),
                   run_grouped(r->thread_inst_executed, b));
     }
-    print_row("resources", "%u registers and %u bytes local per thread, %u bytes shared per block",
-              r->registers, r->local_bytes, r->static_shared + r->dynamic_shared);
+    const uint32_t shared = r->static_shared + r->dynamic_shared;
+    print_row("resources",
+              "%u register%s and %u byte%s local per thread, %u byte%s shared per block",
+              r->registers, pl_plural(r->registers), r->local_bytes, pl_plural(r->local_bytes),
+              shared, pl_plural(shared));
     print_row("emulated in", "%.3f s", r->wall_seconds);
 }
 

@@ -171,7 +171,7 @@ void cuda_checked_beyond(const void *p, uint64_t bytes, const char *verb)
     char text[700];
     if (a ? bytes <= a->address + a->size - at : !cuda_in_window(at)) return;
     const int length = snprintf(text, sizeof text, "the call %s %" PRIu64 " byte%s ", verb, bytes,
-                                bytes == 1 ? "" : "s");
+                                pl_plural(bytes));
     if (a)
         snprintf(text + length, sizeof text - (size_t)length,
                  "at byte %" PRIu64 " of %s, which has %" PRIu64 "; it fails", at - a->address,

@@ -134,6 +134,8 @@ const char *pl_file_hint(pl_gpu *gpu, const char *path);
 /* Returns the word among the n given that is the most likely correction of `word`; NULL: none is
  * similar. */
 const char *pl_nearest(const char *word, const char *const *words, size_t n);
+/* Returns the ending of a regular noun after the number n: "" for 1, else "s". */
+const char *pl_plural(uint64_t n);
 /* Prints the shortest decimal text that reads back as v: 0.1, 30. Returns its length. The buffer
  * has `size` bytes; 32 are always enough. */
 int pl_print_real(double v, char *buf, size_t size);

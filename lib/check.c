@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "check/check.h"
 #include "isa/program/source_position.h"
 #include "lib/check_list.h"
@@ -546,7 +547,7 @@ static void add_leak(pl_checks *c, pl_module *m, uint32_t number)
     source_line(c, m, s->pc, &f.file, &f.line);
     f.text = pl_arena_printf(
         c->arena, "mem-leak: %" PRIu64 " byte%s that malloc allocated here have not been freed",
-        bytes, bytes == 1 ? "" : "s");
+        bytes, pl_plural(bytes));
     if (!pl_check_is_suppressed(c, &f)) *pl_push(c->arena, &c->list) = f;
 }
 
@@ -586,7 +587,7 @@ pl_status pl_checks_report(pl_checks *c, pl_module *m)
             report_finding(c, m, order[n]); /* else already in the fault message */
     if (c->list.n > c->limit)
         pl_report(&c->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
-                  (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");
+                  (unsigned long long)(c->list.n - c->limit), pl_plural(c->list.n - c->limit));
     return PL_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "check/undefined.h"
 #include "lib/check_list.h"
 
@@ -139,7 +140,7 @@ pl_status pl_checked_read(pl_checked *p, pl_ptr at, uint64_t bytes, const pl_che
         &p->undefined, at, bytes, &(pl_undefined_what){.name = m->name, .start = m->start}, &read);
     if (!ok || !read.words) return memory_status(p, ok);
     snprintf(text, sizeof text, "init-copy: %s, reads %llu uninitialised word%s%s byte %llu of %s",
-             m->call, (unsigned long long)read.words, read.words == 1 ? "" : "s",
+             m->call, (unsigned long long)read.words, pl_plural(read.words),
              read.words == 1 ? ", at" : ", the first at",
              (unsigned long long)(read.first - m->start), m->name);
     return add_error(
@@ -154,7 +155,7 @@ pl_status pl_checked_leak(pl_checked *p, pl_ptr at, uint64_t bytes, const char *
     char text[600];
     if (!(p->findings->tools & PL_CHECK_MEM)) return PL_OK;
     snprintf(text, sizeof text, "mem-leak: %llu byte%s of %s have not been freed",
-             (unsigned long long)bytes, bytes == 1 ? "" : "s", name);
+             (unsigned long long)bytes, pl_plural(bytes), name);
     return add_error(p, PL_FK_MEM_LEAK,
                      &(program_error){.key = name, .text = text, .at = at, .bytes = bytes},
                      "free it before the program ends, with the function that matches its "
@@ -227,7 +228,7 @@ pl_status pl_checked_report(pl_checked *p)
     }
     if (c->list.n > c->limit)
         pl_report(&p->gpu->diags, PL_N1004, (pl_loc){.file = UINT32_MAX},
-                  (unsigned long long)(c->list.n - c->limit), c->list.n - c->limit == 1 ? "" : "s");
+                  (unsigned long long)(c->list.n - c->limit), pl_plural(c->list.n - c->limit));
     return PL_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "check/check.h"
 #include "lib/check_list.h"
 #include "lib/demangle.h"
@@ -186,11 +187,6 @@ static const char *finding_lines(const pl_checks *c, pl_module *m, const pl_find
 
 /* ---- complete output ---- */
 
-static const char *plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
-}
-
 uint64_t pl_sanitizer_errors(const pl_sanitizer_sum *sum)
 {
     return sum->errors + sum->race_errors;
@@ -211,12 +207,12 @@ pl_status pl_checks_sanitizer_end(pl_checks *c, const pl_sanitizer_sum *sum, boo
         end = pl_arena_printf(c->arena,
                               "%s========= RACECHECK SUMMARY: %" PRIu64
                               " hazard%s displayed (%" PRIu64 " error%s, %" PRIu64 " warning%s)\n",
-                              end, sum->races, plural(sum->races), sum->race_errors,
-                              plural(sum->race_errors), sum->race_warnings,
-                              plural(sum->race_warnings));
+                              end, sum->races, pl_plural(sum->races), sum->race_errors,
+                              pl_plural(sum->race_errors), sum->race_warnings,
+                              pl_plural(sum->race_warnings));
     if (c->tools & ~(unsigned)(PL_CHECK_RACE | PL_CHECK_DEADLOCK))
         end = pl_arena_printf(c->arena, "%s========= ERROR SUMMARY: %" PRIu64 " error%s\n", end,
-                              sum->errors, plural(sum->errors));
+                              sum->errors, pl_plural(sum->errors));
     if (sum->errors > sum->shown)
         end = pl_arena_printf(c->arena,
                               "%s========= ERROR SUMMARY: %" PRIu64

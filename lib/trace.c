@@ -392,7 +392,8 @@ static void warn_of_limit(pl_trace *t, uint64_t dropped)
     snprintf(limit, sizeof limit, "%.3g %s", (double)t->max_bytes / (kib ? 1 << 10 : 1 << 20),
              kib ? "KiB" : "MiB");
     snprintf(events, sizeof events, "%llu", (unsigned long long)dropped);
-    pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events);
+    pl_report(&t->gpu->diags, PL_W0708, (pl_loc){.file = UINT32_MAX}, t->path, limit, events,
+              dropped == 1 ? " was" : "s were");
 }
 
 static void warn_of_filter(pl_trace *t)

@@ -541,7 +541,7 @@ static void check_accesses(browser *b)
                  i);
         bool banks = is_true(b, code);
         double counted =
-            number(b, "Number(/: (\\d+) (sectors|wavefronts)/.exec(document.querySelector('"
+            number(b, "Number(/: (\\d+) (sectors?|wavefronts?)/.exec(document.querySelector('"
                       "#picture svg').getAttribute('aria-label'))[1])");
         double drawn =
             number(b, banks ? "[...document.querySelectorAll('#picture svg text')].filter(e => "

@@ -257,6 +257,8 @@ launch '"args": [{"buffer": "f32", "count": 4, "expect": {"hash": 3}}]'
 says 1 '[E0434]' run launch.json --mode functional
 launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2, 3]}]'
 says 2 'is out of range: 4 values are needed [E0405]' run launch.json --mode functional
+launch '"args": [{"buffer": "f32", "count": 1, "expect": [1, 2]}]'
+says 2 'is out of range: 1 value is needed [E0405]' run launch.json --mode functional
 launch '"args": [{"buffer": "f32", "count": 4, "expect": [1, 2, 3, 4], "atol": -1}]'
 says 2 "'atol' is out of range" run launch.json --mode functional
 launch '"args": [{"buffer": "f32", "count": 4}], "variables": {"total": {"buffer": "u32", "init": [7], "expect": [11]}, "scale": {"buffer": "f32", "output": true}}'

@@ -7,6 +7,7 @@
  * listing.c for the program and event_rows.c for the events. */
 #include "traces/tracedb.h"
 #include "base/outfile.h"
+#include "base/plural.h"
 #include "isa/program/insn.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -469,8 +470,8 @@ static void write_events(pl_tracedb *t, const pl_tracedb_result *r)
     }
     if (t->dropped) {
         char text[100];
-        snprintf(text, sizeof text, "%llu events left out: the file reached its size limit",
-                 (unsigned long long)t->dropped);
+        snprintf(text, sizeof text, "%llu event%s left out: the file reached its size limit",
+                 (unsigned long long)t->dropped, pl_plural(t->dropped));
         write_event(t, "dropped", text);
     }
 }

@@ -1,5 +1,6 @@
 /* barrier.c - barriers between the warps of a block, and between the blocks of a cluster. */
 #include "emu/exec/exec.h"
+#include "base/plural.h"
 #include "emu/exec/hooks.h"
 #include "emu/exec/simt_splits.h"
 
@@ -78,14 +79,15 @@ static bool is_compatible(pl_warp *w, const pl_barrier *b, const pl_arrival *a)
 {
     if (b->open && b->expected != a->threads)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "barrier %u for %u threads, but others wait there for %u (0: all)", a->id,
-                 a->threads, b->expected);
+                 "barrier %u for %u thread%s, but others wait there for %u (0: all)", a->id,
+                 a->threads, pl_plural(a->threads), b->expected);
     else if (b->open && b->reduces != a->reduces)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
                  "barrier %u is used by bar.red and by bar.sync or bar.arrive at once", a->id);
     else if (a->threads % w->grid->width)
         pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "barrier %u: %u threads is not a multiple of the warp size", a->id, a->threads);
+                 "barrier %u: %u thread%s is not a multiple of the warp size", a->id, a->threads,
+                 pl_plural(a->threads));
     else
         return true;
     return false;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/async/async.h"
 #include "isa/program/source_position.h"
@@ -142,9 +143,12 @@ static void put_missing_blocks(hang *h, const pl_grid *g)
         put(&h->t, shown == 1 ? ", missing " : ", ");
         put_block(&h->t, c);
     }
-    if (absent > MISSING_SHOWN) put(&h->t, " and %zu other blocks", absent - MISSING_SHOWN);
+    if (absent > MISSING_SHOWN)
+        put(&h->t, " and %zu other block%s", absent - MISSING_SHOWN,
+            pl_plural(absent - MISSING_SHOWN));
     if (pl_grid_blocks(g) > h->n)
-        put(&h->t, ", and %llu blocks do not run", (unsigned long long)(pl_grid_blocks(g) - h->n));
+        put(&h->t, ", and %llu block%s not run", (unsigned long long)(pl_grid_blocks(g) - h->n),
+            pl_grid_blocks(g) - h->n == 1 ? " does" : "s do");
 }
 
 static void put_mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, const pl_insn *i)
@@ -158,8 +162,9 @@ static void put_mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, cons
     put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->poll_address);
     if (!p) return;
     const pl_mbar b = pl_mbar_read(p);
-    put(t, ", whose phase %d lacks %u of %u arrivals", b.phase, b.pending, b.expected);
-    if (b.tx) put(t, " and %d bytes", b.tx);
+    put(t, ", whose phase %d lacks %u of %u arrival%s", b.phase, b.pending, b.expected,
+        pl_plural(b.expected));
+    if (b.tx) put(t, " and %d byte%s", b.tx, b.tx == 1 ? "" : "s");
 }
 
 /* Describes the memory that polling lanes wait for. */
@@ -185,6 +190,12 @@ static void put_polled_memory(hang *h, pl_warp *w, const pl_simt_split *s)
     put(&h->t, ", which no thread writes");
 }
 
+/* The ending of a noun after the number n, and its verb. */
+static const char *have(uint64_t n)
+{
+    return n == 1 ? " has" : "s have";
+}
+
 static void put_barrier_arrivals(text *t, pl_warp *w, const pl_simt_split *s)
 {
     const pl_cta *c = w->cta;
@@ -192,8 +203,23 @@ static void put_barrier_arrivals(text *t, pl_warp *w, const pl_simt_split *s)
     uint32_t arrived = b->arrived;
     for (uint32_t k = 0; k < c->nwarps; k++)
         arrived += (uint32_t)__builtin_popcountll(c->warp[k].reached[s->barrier]);
-    put(t, "wait at barrier %u, where %u of %u threads have arrived", s->barrier, arrived,
-        b->expected ? b->expected : c->live);
+    const uint32_t expected = b->expected ? b->expected : c->live;
+    put(t, "wait at barrier %u, where %u of %u thread%s arrived", s->barrier, arrived, expected,
+        have(expected));
+}
+
+static void put_cluster_arrivals(text *t, const pl_cta *c)
+{
+    const uint32_t expected = c->cluster ? c->cluster->live : c->live;
+    put(t, "wait at the cluster barrier, where %u of %u thread%s arrived",
+        c->cluster ? c->cluster->arrived : c->local_cluster_arrived, expected, have(expected));
+}
+
+static void put_ended_blocks(text *t, const pl_grid *g)
+{
+    const unsigned long long blocks = pl_grid_blocks(g);
+    put(t, "wait for the preceding grid, of which %llu of %llu block%s ended",
+        (unsigned long long)g->blocks_done, blocks, have(blocks));
 }
 
 /* Describes what a group of lanes waits for. */
@@ -209,11 +235,7 @@ static void put_wait_reason(hang *h, pl_warp *w, const pl_simt_split *s)
             "same instruction",
             barrier_of(w, s));
         return;
-    case PL_SPLIT_CLUSTER:
-        put(t, "wait at the cluster barrier, where %u of %u threads have arrived",
-            c->cluster ? c->cluster->arrived : c->local_cluster_arrived,
-            c->cluster ? c->cluster->live : c->live);
-        return;
+    case PL_SPLIT_CLUSTER: put_cluster_arrivals(t, c); return;
     case PL_SPLIT_WARP_SYNC: {
         const uint32_t k = pl_member_mask_operand(&w->code[s->pc]);
         put(t, "wait for other lanes of their _sync mask");
@@ -224,11 +246,7 @@ static void put_wait_reason(hang *h, pl_warp *w, const pl_simt_split *s)
         }
         return;
     }
-    case PL_SPLIT_GRID:
-        put(t, "wait for the preceding grid, of which %llu of %llu blocks have ended",
-            (unsigned long long)w->grid->previous->blocks_done,
-            (unsigned long long)pl_grid_blocks(w->grid->previous));
-        return;
+    case PL_SPLIT_GRID: put_ended_blocks(t, w->grid->previous); return;
     case PL_SPLIT_REGISTERS:
         put(t,
             "wait for %u registers per thread (setmaxnreg): they have %u, and the block has %u "
@@ -289,7 +307,8 @@ static void put_missing_lanes(hang *h, pl_warp *w, pl_lanes missing)
 /* Warps whose lanes have exited without reaching a barrier that counts threads. */
 static void put_exited_threads(hang *h, pl_cta *c, uint32_t threads)
 {
-    put(&h->t, ", and %u expected threads have exited or do not exist", threads);
+    put(&h->t, ", and %u expected thread%s exited or %s not exist", threads, have(threads),
+        threads == 1 ? "does" : "do");
     for (uint32_t k = 0; k < c->nwarps; k++) {
         const pl_warp *w = &c->warp[k];
         if (alive_lanes(w)) continue;
@@ -316,7 +335,8 @@ static void put_missing_warps(hang *h, pl_cta *c, const pl_simt_split *s)
         put(&h->t, shown == 1 ? ", missing" : ",");
         put_missing_lanes(h, w, missing);
     }
-    if (shown > MISSING_SHOWN) put(&h->t, " and %u other warps", shown - MISSING_SHOWN);
+    if (shown > MISSING_SHOWN)
+        put(&h->t, " and %u other warp%s", shown - MISSING_SHOWN, pl_plural(shown - MISSING_SHOWN));
     const uint32_t expected = b->expected ? b->expected : c->live;
     if (expected > arrived + absent) put_exited_threads(h, c, expected - arrived - absent);
 }
@@ -391,7 +411,9 @@ static void put_block_groups(hang *h, pl_cta *c, pl_warp **first, const pl_simt_
         }
         k = last;
     }
-    if (groups > GROUPS_SHOWN) put(t, "; and %u other groups of this block", groups - GROUPS_SHOWN);
+    if (groups > GROUPS_SHOWN)
+        put(t, "; and %u other group%s of this block", groups - GROUPS_SHOWN,
+            pl_plural(groups - GROUPS_SHOWN));
 }
 
 static int by_number(const void *a, const void *b)
@@ -432,7 +454,8 @@ void pl_hang_report(pl_grid *g, pl_cta **live, size_t n, bool spinning)
         for (uint32_t m = 0; m < live[k]->nwarps; m++) sort_splits(&live[k]->warp[m]);
     put(&h.t, "%s", head[spinning]);
     for (size_t k = 0; k < n && k < BLOCKS_SHOWN; k++) put_block_groups(&h, live[k], &first, &at);
-    if (n > BLOCKS_SHOWN) put(&h.t, "; and %zu other blocks", n - BLOCKS_SHOWN);
+    if (n > BLOCKS_SHOWN)
+        put(&h.t, "; and %zu other block%s", n - BLOCKS_SHOWN, pl_plural(n - BLOCKS_SHOWN));
     if (!first) {
         g->fault = (pl_fault_info){.error = "CUDA_ERROR_LAUNCH_TIMEOUT", .set = true};
         return;

@@ -12,6 +12,7 @@
  * Grids of a chain share the SMs. A block takes the share of an SM that its kernel would give it if
  * it ran alone. The next grid's blocks are distributed as soon as the preceding grid permits it. */
 #include "emu/exec/async/async.h"
+#include "base/plural.h"
 #include "emu/exec/deadlock_report.h"
 #include "base/clock.h"
 #include "base/guard.h"
@@ -41,13 +42,16 @@ static uint32_t registers_of(const pl_grid *g, const pl_machine *m)
 static pl_status fail_oversized_block(pl_gpu_model *x, const pl_grid *g, uint32_t threads)
 {
     pl_fault_info *f = &x->g->fault;
+    const uint32_t registers = registers_of(g, x->m),
+                   shared = g->entry->static_shared + g->dynamic_shared;
     f->set = true;
     f->error = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
-    snprintf(f->text, sizeof f->text,
-             "a block does not fit an SM of %s: %u threads, %u registers per thread, %u bytes of "
-             "shared memory",
-             x->m->name, threads, registers_of(g, x->m),
-             g->entry->static_shared + g->dynamic_shared);
+    snprintf(
+        f->text, sizeof f->text,
+        "a block does not fit an SM of %s: %u thread%s, %u register%s per thread, %u byte%s of "
+        "shared memory",
+        x->m->name, threads, pl_plural(threads), registers, pl_plural(registers), shared,
+        pl_plural(shared));
     return PL_FAULT;
 }
 
@@ -222,8 +226,9 @@ static void report_deadlock(pl_gpu_model *x, bool spinning)
     pl_hang_report(x->g, live, n < MAX_REPORTED ? n : MAX_REPORTED, spinning);
     if (!n) {
         snprintf(x->g->fault.text, sizeof x->g->fault.text,
-                 "deadlock: %llu of %llu blocks have ended, and no other can start",
-                 (unsigned long long)x->done, (unsigned long long)x->blocks);
+                 "deadlock: %llu of %llu block%s ended, and no other can start",
+                 (unsigned long long)x->done, (unsigned long long)x->blocks,
+                 x->blocks == 1 ? " has" : "s have");
     }
 }
 

@@ -12,6 +12,7 @@
  *
  * Messages show the argument with a caret, like a line of a file. */
 #include "lib/launch/json_launch.h"
+#include "base/plural.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -139,8 +140,8 @@ static bool initialiser(parser *p, const char *s, bool counted)
         if (p->arg->count == n) return true;
         report_error(p, s, strlen(s),
                      pl_arena_printf(p->gpu->messages,
-                                     "the list has %" PRIu64 " values, the buffer %" PRIu64, n,
-                                     p->arg->count));
+                                     "the list has %" PRIu64 " value%s, the buffer %" PRIu64, n,
+                                     pl_plural(n), p->arg->count));
         return false;
     }
     pl_number unused;

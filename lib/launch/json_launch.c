@@ -5,6 +5,7 @@
  * position. */
 #include "lib/launch/json_launch.h"
 #include "base/file.h"
+#include "base/plural.h"
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -70,8 +71,9 @@ static bool read_count(const pl_lf_reader *r, const pl_lf_place *at, json_t *v, 
         if (!count) arg->count = json_array_size(init);
         return arg->count == json_array_size(init) ||
                pl_lf_out_of_range(r, &count_at,
-                                  pl_arena_printf(r->gpu->messages, "the list has %zu values",
-                                                  json_array_size(init)));
+                                  pl_arena_printf(r->gpu->messages, "the list has %zu value%s",
+                                                  json_array_size(init),
+                                                  pl_plural(json_array_size(init))));
     }
     if (count) return true;
     if (values->kind == PL_INIT_FILE) return pl_case_count_file(r->c, k) == PL_OK;
@@ -107,9 +109,9 @@ static bool read_expectation(const pl_lf_reader *r, const pl_lf_place *at, json_
     arg->expected = true;
     return a->expect.kind != PL_INIT_LIST || arg->count == json_array_size(x) ||
            (arg->variable && !arg->count && (arg->count = json_array_size(x)) > 0) ||
-           pl_lf_out_of_range(
-               r, &member_at,
-               pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
+           pl_lf_out_of_range(r, &member_at,
+                              pl_arena_printf(r->gpu->messages, "%" PRIu64 " value%s needed",
+                                              arg->count, arg->count == 1 ? " is" : "s are"));
 }
 
 /* Reads a buffer, or with "struct" several elements passed by value. */

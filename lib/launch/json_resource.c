@@ -6,6 +6,7 @@
  * and surfaces: "of" names the argument whose array they read. For linear and pitch memory it names
  * the argument whose buffer they read. */
 #include "lib/launch/json_launch.h"
+#include "base/plural.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,8 +59,9 @@ static bool integer_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *o
     *n = 0;
     if (!v) return min == 0 || pl_lf_missing(r, of, "the argument", key);
     if (!json_is_array(v) || json_array_size(v) < min || json_array_size(v) > max)
-        return pl_lf_wrong_type(
-            r, &at, pl_arena_printf(r->gpu->messages, "a list of %zu to %zu numbers", min, max));
+        return pl_lf_wrong_type(r, &at,
+                                pl_arena_printf(r->gpu->messages, "a list of %zu to %zu number%s",
+                                                min, max, pl_plural(max)));
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element = {&at, NULL, i};
@@ -107,7 +109,8 @@ static bool float_list(const pl_lf_reader *r, const pl_lf_place *of, json_t *obj
     if (!v) return true;
     if (!json_is_array(v) || json_array_size(v) > max)
         return pl_lf_wrong_type(
-            r, &at, pl_arena_printf(r->gpu->messages, "a list of up to %zu numbers", max));
+            r, &at,
+            pl_arena_printf(r->gpu->messages, "a list of up to %zu number%s", max, pl_plural(max)));
     json_array_foreach(v, i, x)
     {
         const pl_lf_place element = {&at, NULL, i};
@@ -141,8 +144,9 @@ static bool read_contents(const pl_lf_reader *r, const pl_lf_place *of, json_t *
     a->initialised = v != NULL;
     if (v && !pl_lf_initialiser(r, &at, v, a->element, &a->init)) return false;
     if (v && a->init.kind == PL_INIT_LIST && json_array_size(v) != arg->count)
-        return pl_lf_out_of_range(
-            r, &at, pl_arena_printf(r->gpu->messages, "%" PRIu64 " values are needed", arg->count));
+        return pl_lf_out_of_range(r, &at,
+                                  pl_arena_printf(r->gpu->messages, "%" PRIu64 " value%s needed",
+                                                  arg->count, arg->count == 1 ? " is" : "s are"));
     return pl_lf_save(r, of, object, k) && pl_case_sized(r->c, k);
 }
 

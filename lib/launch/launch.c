@@ -5,6 +5,7 @@
 #include "lib/launch/launch.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/plural.h"
 #include "emu/exec/async/async.h"
 #include "check/check.h"
 #include "emu/exec/dispatch.h"
@@ -246,8 +247,9 @@ static pl_status run_copy(pl_module *m, pl_grid *parent, const pl_child *c)
     memcpy(f->block, x->block, sizeof f->block);
     memcpy(f->thread, x->thread, sizeof f->thread);
     snprintf(f->text, sizeof f->text,
-             "%s of %" PRIu64 " bytes at 0x%" PRIx64 " reaches beyond what is allocated there",
-             x->is_set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, bad_address);
+             "%s of %" PRIu64 " byte%s at 0x%" PRIx64 " reaches beyond what is allocated there",
+             x->is_set ? "cudaMemsetAsync" : "cudaMemcpyAsync", x->width, pl_plural(x->width),
+             bad_address);
     return PL_FAULT;
 }
 
@@ -563,14 +565,15 @@ static pl_status check_grid_memory(pl_gpu *gpu, const pl_grid *g, const launch_b
         all += sums[k];
     }
     if (!large && !pl_budget_must_check(all)) return PL_OK;
-    const char *model =
-        pl_arena_printf(gpu->messages, "the timing model of %u SMs", gpu->machine->sm.count);
+    const char *model = pl_arena_printf(gpu->messages, "the timing model of %u SM%s",
+                                        gpu->machine->sm.count, pl_plural(gpu->machine->sm.count));
     const pl_need need[] = {
-        {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " threads", x->threads),
+        {pl_arena_printf(gpu->messages, "local memory of %" PRIu64 " thread%s", x->threads,
+                         pl_plural(x->threads)),
          x->local, "fewer or smaller .local variables, smaller blocks, or --mode functional",
          PL_NEED_MEMORY},
-        {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " blocks",
-                         x->blocks),
+        {pl_arena_printf(gpu->messages, "registers and shared memory of %" PRIu64 " block%s",
+                         x->blocks, pl_plural(x->blocks)),
          x->rest, "smaller blocks, or --mode functional", PL_NEED_MEMORY},
         {model, x->model, "a higher limit, --mode functional, or a smaller machine",
          PL_NEED_ADDRESS_SPACE}};

@@ -1,6 +1,7 @@
 /* launch_case.c - a launch with its arguments: created by json_launch.c or argument.c, converted
  * here to buffers and parameter bytes. */
 #include "base/file.h"
+#include "base/plural.h"
 #include "base/sha256.h"
 #include "lib/data/npy.h"
 #include "lib/internal.h"
@@ -303,7 +304,7 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
     if (f->params.n != nargs) {
         pl_diag *d =
             pl_report(&gpu->diags, PL_E0410, at, f->name, (unsigned)f->params.n,
-                      f->params.n == 1 ? "" : "s", (unsigned)nargs, nargs == 1 ? " is" : "s are");
+                      pl_plural(f->params.n), (unsigned)nargs, nargs == 1 ? " is" : "s are");
         const char *list = "";
         for (size_t i = 0; i < f->params.n; i++)
             list = pl_arena_printf(gpu->messages, "%s%s.%s %s", list, i ? ", " : "",
@@ -321,10 +322,10 @@ static pl_status check_args(pl_case *c, const pl_prog_func *f, size_t first, siz
             warn_type_mismatch(c, k, p);
             continue;
         }
-        pl_diag *d =
-            pl_report(&gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
-                      pl_arena_printf(gpu->messages, "%" PRIu64 " bytes", bytes), p->name,
-                      pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
+        pl_diag *d = pl_report(
+            &gpu->diags, PL_E0411, pl_case_arg_at(c, k), (unsigned)k + 1, describe(c, k),
+            pl_arena_printf(gpu->messages, "%" PRIu64 " byte%s", bytes, pl_plural(bytes)), p->name,
+            pl_arena_printf(gpu->messages, "%u (.%s)", p->size, pl_word_text[p->type]));
         if (p->size == 8 && !c->arg[resolve_same(c, k)].buffer)
             d->help = "for a pointer write a buffer, for a number a 64-bit type";
         st = PL_INVALID;
@@ -465,8 +466,8 @@ static const char *wrong_size(pl_case *c, size_t k, const pl_init *init, uint64_
                                a->count);
     if (!npy && bytes > a->bytes && !init->part)
         return pl_arena_printf(c->more->gpu->messages,
-                               "it has %" PRIu64 " bytes, argument %zu needs %" PRIu64, bytes,
-                               k + 1, a->bytes);
+                               "it has %" PRIu64 " byte%s, argument %zu needs %" PRIu64, bytes,
+                               pl_plural(bytes), k + 1, a->bytes);
     return NULL;
 }
 
@@ -476,8 +477,8 @@ static const char *size_help(pl_case *c, size_t k, const pl_init *init, uint64_t
     if (count <= c->arg[k].count && is_npy(init->path)) return NULL;
     if (count <= c->arg[k].count)
         return pl_arena_printf(c->more->gpu->messages,
-                               "an element of type %s has %" PRIu32 " bytes: check the type",
-                               e->name, (uint32_t)e->bytes);
+                               "an element of type %s has %" PRIu32 " byte%s: check the type",
+                               e->name, (uint32_t)e->bytes, pl_plural(e->bytes));
     return pl_arena_printf(c->more->gpu->messages,
                            "write %s[%" PRIu64 "] to take all elements; for a part, write a launch "
                            "file with {\"file\": PATH, \"offset\": BYTES}",
@@ -499,7 +500,8 @@ static pl_status read_init(pl_case *c, size_t k, const pl_init *init, uint8_t *t
     if (count < c->arg[k].count) {
         pl_report(&gpu->diags, PL_E0413, pl_case_arg_at(c, k), init->path,
                   pl_arena_printf(gpu->messages, "argument %zu", k + 1),
-                  pl_arena_printf(gpu->messages, "%" PRIu64, c->arg[k].bytes),
+                  pl_arena_printf(gpu->messages, "%" PRIu64 " byte%s", c->arg[k].bytes,
+                                  pl_plural(c->arg[k].bytes)),
                   pl_arena_printf(gpu->messages, "%" PRIu64, init->offset),
                   pl_arena_printf(gpu->messages, "%" PRIu64, bytes));
         st = PL_INVALID;
@@ -643,9 +645,12 @@ static pl_status prepare_variable(pl_case *c, size_t k, pl_module *m)
         return report_unknown_variable(c, k, m);
     if (!a->count) a->count = bytes / e->bytes;
     if (a->count > bytes / e->bytes || !a->count) {
-        pl_report(&own->gpu->diags, PL_E0436, pl_case_arg_at(c, k), a->variable,
-                  pl_arena_printf(own->gpu->messages, "%" PRIu64, bytes),
-                  pl_arena_printf(own->gpu->messages, "%" PRIu64, a->count), e->name);
+        pl_report(
+            &own->gpu->diags, PL_E0436, pl_case_arg_at(c, k), a->variable,
+            pl_arena_printf(own->gpu->messages, "%" PRIu64 " byte%s", bytes, pl_plural(bytes)),
+            pl_arena_printf(own->gpu->messages, "%" PRIu64 " element%s", a->count,
+                            pl_plural(a->count)),
+            e->name);
         a->address = 0;
         return PL_INVALID;
     }
@@ -907,8 +912,8 @@ static pl_status report_difference(pl_case *c, size_t k, uint64_t first, uint64_
               c->arg[k].variable ? pl_arena_printf(a, "variable '%s'", c->arg[k].variable)
                                  : pl_arena_printf(a, "argument %zu", k + 1),
               pl_arena_printf(a, "%" PRIu64, first), pl_arena_strdup(a, x), pl_arena_strdup(a, y))
-        ->help =
-        pl_arena_printf(a, "%" PRIu64 " of %" PRIu64 " elements differ", count, c->arg[k].count);
+        ->help = pl_arena_printf(a, "%" PRIu64 " of %" PRIu64 " element%s", count, c->arg[k].count,
+                                 c->arg[k].count == 1 ? " differs" : "s differ");
     return PL_FAULT;
 }
 

@@ -1,6 +1,7 @@
 /* launch_check.c - checks the shape and the resources of a launch against its kernel and the GPU.
  */
 #include "lib/launch/launch.h"
+#include "base/plural.h"
 #include "isa/program/insn_query.h"
 #include <inttypes.h>
 #include <string.h>
@@ -61,10 +62,11 @@ static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, pl_launch_sha
     uint64_t most = (uint64_t)f->maxntid[0] * (f->maxntid[1] ? f->maxntid[1] : 1) *
                     (f->maxntid[2] ? f->maxntid[2] : 1);
     if (most > 0 && s->threads > most)
-        return pl_launch_refuse(
-            gpu, block,
-            pl_arena_printf(gpu->messages,
-                            "the kernel allows at most %" PRIu64 " threads (.maxntid)", most));
+        return pl_launch_refuse(gpu, block,
+                                pl_arena_printf(gpu->messages,
+                                                "the kernel allows at most %" PRIu64
+                                                " thread%s (.maxntid)",
+                                                most, pl_plural(most)));
     const uint32_t *cluster = pl_is_shape_given(l->cluster) ? l->cluster : f->reqnctapercluster;
     for (int k = 0; k < 3; k++) s->cluster[k] = cluster[k] ? cluster[k] : 1;
     const char *name =
@@ -129,7 +131,9 @@ static pl_status check_resources(pl_gpu *gpu, const pl_launch *l, pl_launch_shap
                             lacking_resource(&s->occupancy)));
     if (l->param_bytes != s->f->param_bytes)
         return pl_launch_refuse(
-            gpu, pl_arena_printf(gpu->messages, "%u bytes of parameters", l->param_bytes),
+            gpu,
+            pl_arena_printf(gpu->messages, "%u byte%s of parameters", l->param_bytes,
+                            pl_plural(l->param_bytes)),
             pl_arena_printf(gpu->messages, "kernel '%s' takes %u", s->f->name, s->f->param_bytes));
     return PL_OK;
 }

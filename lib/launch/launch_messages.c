@@ -1,5 +1,6 @@
 /* launch_messages.c - messages about a launch that failed, and about its faults. */
 #include "lib/launch/launch.h"
+#include "base/plural.h"
 #include "isa/program/insn_query.h"
 #include "isa/program/source_position.h"
 #include <inttypes.h>
@@ -57,11 +58,12 @@ void pl_launch_report_fault(pl_module *m, const pl_grid *g)
     const char *array = strcmp(f->error, "CUDA_ERROR_ILLEGAL_ADDRESS") == 0
                             ? dynamic_array(m->program, f->pc)
                             : NULL;
-    d->help = array ? pl_arena_printf(m->gpu->messages,
-                                      "a CUDA program would see %s; '%s' has the size that the "
-                                      "launch gives (run --shared BYTES), here %" PRIu32 " bytes",
-                                      f->error, array, g->dynamic_shared)
-                    : pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
+    d->help =
+        array ? pl_arena_printf(m->gpu->messages,
+                                "a CUDA program would see %s; '%s' has the size that the "
+                                "launch gives (run --shared BYTES), here %" PRIu32 " byte%s",
+                                f->error, array, g->dynamic_shared, pl_plural(g->dynamic_shared))
+              : pl_arena_printf(m->gpu->messages, "a CUDA program would see %s", f->error);
 }
 
 void pl_launch_report_warning(pl_module *m, const pl_fault_info *f)
@@ -73,20 +75,22 @@ void pl_launch_report_stop(pl_module *m, const pl_launch *l, const pl_grid *head
 {
     pl_gpu *gpu = m->gpu;
     const pl_stop *s = &head->stopped;
+    const uint64_t output = l->max_output ? l->max_output : PL_PRINT_MAX_CHARS;
     const char *cause = "an interrupt", *help = NULL;
     switch (s->cause) {
     case PL_STOP_CYCLES:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " cycles", l->max_cycles);
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " cycle%s", l->max_cycles,
+                                pl_plural(l->max_cycles));
         help = "run's option --max-cycles sets it";
         break;
     case PL_STOP_INSTRUCTIONS:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instructions",
-                                l->max_instructions);
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " instruction%s",
+                                l->max_instructions, pl_plural(l->max_instructions));
         help = "run's option --max-instructions sets it";
         break;
     case PL_STOP_OUTPUT:
-        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " bytes of printed text",
-                                l->max_output ? l->max_output : PL_PRINT_MAX_CHARS);
+        cause = pl_arena_printf(gpu->messages, "the limit of %" PRIu64 " byte%s of printed text",
+                                output, pl_plural(output));
         help = "run's option --max-output sets it";
         break;
     default:

@@ -1,6 +1,7 @@
 /* call_check.c - compares the arguments and results of a call with the function's declaration (PTX
  * ISA 9.0, sections 7.1 and 9.7.12.5). */
 #include "ptx/internal.h"
+#include "base/plural.h"
 
 static const pl_operand_draft *operand_of(const pl_form *f, const pl_operand_draft *op,
                                           pl_okind kind)
@@ -48,12 +49,13 @@ static bool check_passed(pl_parse *p, const pl_operand_draft *o, const pl_var *v
         if (!v->unsized && (x->size != v->size || pl_is_array(x) != pl_is_array(v) ||
                             !types_compatible(x->type, v->type))) {
             pl_report(p->diags, PL_E0226, o->at, x->name, pl_word_text[x->type],
-                      (unsigned long long)x->size, v->name, pl_word_text[v->type],
-                      (unsigned long long)v->size);
+                      (unsigned long long)x->size, pl_plural(x->size), v->name,
+                      pl_word_text[v->type], (unsigned long long)v->size, pl_plural(v->size));
             return false;
         }
         if (x->align != v->align) {
-            pl_report(p->diags, PL_E0241, o->at, x->name, x->align, v->name, v->align);
+            pl_report(p->diags, PL_E0241, o->at, x->name, x->align, pl_plural(x->align), v->name,
+                      v->align);
             return false;
         }
         return true;
@@ -98,7 +100,7 @@ static bool check_list(pl_parse *p, pl_loc at, const pl_func *f, pl_var *const *
     bool open_ended = !results && n && formal[n - 1]->unsized;
     if (given != n && !open_ended) {
         pl_report(p->diags, PL_E0225, actual ? actual->at : at, f->name, (unsigned)n,
-                  results ? "result" : "argument", n == 1 ? "" : "s", (unsigned)given);
+                  results ? "result" : "argument", pl_plural(n), (unsigned)given);
         return false;
     }
     bool good = true;

@@ -211,7 +211,7 @@ void pl_decl_dim(pl_parse *p, uint32_t node, pl_loc at)
 {
     int64_t n = 1;
     if (p->ndims == sizeof p->dims / sizeof *p->dims) {
-        pl_report(p->diags, PL_E0348, at, (int)(sizeof p->dims / sizeof *p->dims));
+        pl_report(p->diags, PL_E0348, at, (int)(sizeof p->dims / sizeof *p->dims), "s");
         return;
     }
     if (!node) {
@@ -341,7 +341,7 @@ static bool check_decl_shape(pl_parse *p, bool formal)
         return false;
     }
     if (formal && p->ndims > 1) {
-        pl_report(p->diags, PL_E0348, p->dims_at[1], 1)->help =
+        pl_report(p->diags, PL_E0348, p->dims_at[1], 1, "")->help =
             "fold the dimensions of the parameter into one";
         return false;
     }

@@ -1,5 +1,6 @@
 /* operand_vector.c - vectors in braces. */
 #include "ptx/sema/operand_parts.h"
+#include "base/plural.h"
 
 #include <string.h>
 
@@ -187,7 +188,7 @@ static bool check_vector_length(pl_attempt *a, const pl_ospec *s, unsigned count
     if (n->kind == PL_N_VEC && (n->n == count || longer)) return true;
     if (a->report)
         pl_report(p->diags, PL_E0211, n->at, pl_full_name(a->p, a->opcode),
-                  pl_arena_printf(p->arena, "%u element%s in braces", count, count == 1 ? "" : "s"),
+                  pl_arena_printf(p->arena, "%u element%s in braces", count, pl_plural(count)),
                   n->kind == PL_N_VEC ? pl_arena_printf(p->arena, "%u", n->n)
                                       : pl_opnd_written(p, n));
     return false;

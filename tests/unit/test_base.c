@@ -7,6 +7,7 @@
 #include "base/guard.h"
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/plural.h"
 #include "base/printable.h"
 #include "base/sha256.h"
 #include "tests/unit/unit.h"
@@ -34,6 +35,15 @@ static const char *shown(const char *text, size_t n)
     to[k] = '\0';
     return to;
 }
+
+START_TEST(plural_of_nouns)
+{
+    ck_assert_str_eq(pl_plural(0), "s");
+    ck_assert_str_eq(pl_plural(1), "");
+    ck_assert_str_eq(pl_plural(2), "s");
+    ck_assert_str_eq(pl_plural(1ull << 32 | 1), "s");
+}
+END_TEST
 
 START_TEST(terminals_get_no_control_characters)
 {
@@ -473,7 +483,7 @@ START_TEST(sizes)
 }
 END_TEST
 
-UNIT_MAIN("base", number_format, sizes, terminals_get_no_control_characters,
+UNIT_MAIN("base", number_format, sizes, plural_of_nouns, terminals_get_no_control_characters,
           json_incremental_output, arena_allocations, arena_reset_zeroes, arena_reuse_unzeroed,
           sparse_arena_pages, arena_failure_jumps_to_the_guard, vector_grows_and_keeps_its_elements,
           heap_array_grows_and_keeps_its_elements, large_vector_outlives_its_arena, arena_text,

@@ -46,7 +46,7 @@ class ApplicationView {
         const c = this.canvas;
         c.tabIndex = 0;
         c.setAttribute('role', 'img');
-        c.setAttribute('aria-label', `${this.rows.length} rows over ${format(this.last)} microseconds: ${this.rows.map(r => r.label).join(', ')}`);
+        c.setAttribute('aria-label', `${counted(this.rows.length, 'row')} over ${format(this.last)} microseconds: ${this.rows.map(r => r.label).join(', ')}`);
         c.onpointerdown = e => { this.drag = {x: e.offsetX, from: this.from, moved: false}; c.setPointerCapture(e.pointerId); };
         c.onpointerup = e => { if (this.drag && !this.drag.moved) this.open(this.at(e.offsetX, e.offsetY)); this.drag = null; };
         c.onpointermove = e => {

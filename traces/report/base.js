@@ -65,6 +65,9 @@ function format(v, digits) {
     return v.toLocaleString('en-US', {maximumFractionDigits: digits ?? (a >= 1000 ? 0 : a >= 100 ? 1 : a >= 1 ? 2 : 4)});
 }
 
+// 1 sector, 2 sectors: a number and its noun, which has a regular plural.
+const counted = (n, noun) => `${format(n)} ${noun}${n === 1 ? '' : 's'}`;
+
 // 1,234,567 -> 1.23 M: for axes and narrow cells; the tooltip shows the full number.
 function short(v) {
     if (v === null || v === undefined) return '–';

@@ -25,22 +25,22 @@ panel({
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), y = at[name] + 30;
             s += box(left + 40, at[name], 130, 70, name, rows.slice(0, 2).map(r => `${esc(r.kind)} ${short(r.executed)}`), name === 'shared' ? LEVEL.shared : undefined);
-            s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${format(r.executed)} instructions, ${format(r.requests)} requests, ${format(r.sectors)} sectors, ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} conflicts${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were requested` : ''}`)));
+            s += link(120, y, left + 40, y, rows.reduce((a, r) => a + (r.executed || 0), 0) * 32, '', text(name, rows.map(r => `${r.kind}: ${counted(r.executed, 'instruction')}, ${counted(r.requests, 'request')}, ${counted(r.sectors, 'sector')}, ${counted(r.wavefronts, 'wavefront')}, ${counted(r.conflicts, 'conflict')}${r.efficiency !== null ? `; ${format(r.efficiency, 1)} % of the bytes were requested` : ''}`)));
         });
         const l1y = 40, shy = 230, l1 = sum(toL1, 'sectors'), other = v.shared_wavefronts - sum(r => r.space === 'shared', 'wavefronts');
         s += box(460, l1y, 120, 110, 'L1', [`load hits ${rate(v.l1_load_hits, v.l1_load_sectors)}`, `${short(l1)} sectors`]);
         if (spaces.includes('shared')) s += box(460, shy, 120, 110, 'Shared', [`${short(v.shared_wavefronts)} wavefronts`, `${short(v.shared_conflicts)} conflicts`], LEVEL.shared);
         spaces.forEach(name => {
             const rows = L.traffic.filter(r => r.space === name), sectors = rows.reduce((a, r) => a + (r.sectors || 0), 0), waves = rows.reduce((a, r) => a + (r.wavefronts || 0), 0), y = at[name] + 30;
-            if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} wavefronts`, text('shared memory', rows.map(r => `${r.kind}: ${format(r.wavefronts)} wavefronts, ${format(r.conflicts)} of them bank conflicts`)));
-            else s += link(left + 170, y, 460, l1y + 55, sectors * 32, bytes(sectors * 32), text(name + ' traffic', rows.map(r => `${r.kind}: ${format(r.sectors)} sectors of 32 bytes`)));
+            if (name === 'shared') s += link(left + 170, y, 460, shy + 55, waves * 128, `${short(waves)} wavefronts`, text('shared memory', rows.map(r => `${r.kind}: ${counted(r.wavefronts, 'wavefront')}, ${format(r.conflicts)} of them bank conflicts`)));
+            else s += link(left + 170, y, 460, l1y + 55, sectors * 32, bytes(sectors * 32), text(name + ' traffic', rows.map(r => `${r.kind}: ${counted(r.sectors, 'sector')} of 32 bytes`)));
         });
         s += box(690, 40, 110, 230, 'L2', [`hits ${rate(v.l2_hits, v.l2_sectors)}`, `${short(v.l2_sectors)} for L1`, `${short(v.l2_other)} other`, `read ${short(v.l2_read)}`, `written ${short(v.l2_write)}`, `atomic ${short(v.l2_atom === null ? null : v.l2_atom + v.l2_red)}`]);
-        s += link(690, 75, 580, 75, (v.l1_from_l2 || 0) * 32, bytes((v.l1_from_l2 || 0) * 32), text('L2 to L1', [`${format(v.l1_from_l2)} sectors read (levels.l1_from_l2)`]));
-        s += link(580, 120, 690, 120, (v.l1_to_l2 || 0) * 32, bytes((v.l1_to_l2 || 0) * 32), text('L1 to L2', [`${format(v.l1_to_l2)} sectors written (levels.l1_to_l2)`]));
+        s += link(690, 75, 580, 75, (v.l1_from_l2 || 0) * 32, bytes((v.l1_from_l2 || 0) * 32), text('L2 to L1', [`${counted(v.l1_from_l2, 'sector')} read (levels.l1_from_l2)`]));
+        s += link(580, 120, 690, 120, (v.l1_to_l2 || 0) * 32, bytes((v.l1_to_l2 || 0) * 32), text('L1 to L2', [`${counted(v.l1_to_l2, 'sector')} written (levels.l1_to_l2)`]));
         s += box(880, 40, 90, 230, 'DRAM', ['read', bytes(v.dram_read), '', 'written', bytes(v.dram_write)]);
-        s += link(880, 100, 800, 100, v.dram_read || 0, bytes(v.dram_read || 0), text('DRAM to L2', [`${format(v.dram_read)} bytes read (levels.dram_read)`]));
-        s += link(800, 200, 880, 200, v.dram_write || 0, bytes(v.dram_write || 0), text('L2 to DRAM', [`${format(v.dram_write)} bytes written (levels.dram_write)`]));
+        s += link(880, 100, 800, 100, v.dram_read || 0, bytes(v.dram_read || 0), text('DRAM to L2', [`${counted(v.dram_read, 'byte')} read (levels.dram_read)`]));
+        s += link(800, 200, 880, 200, v.dram_write || 0, bytes(v.dram_write || 0), text('L2 to DRAM', [`${counted(v.dram_write, 'byte')} written (levels.dram_write)`]));
         const n = (value, c, t) => num(value, {q: 'levels', c}, t);
         body.innerHTML = svg(W, H, 'Memory chart: kernel, state spaces, L1 and shared memory, L2, DRAM', s) +
             `<p class="note">L1 load hits ${n(v.l1_load_hits, 'l1_load_hits')} of ${n(v.l1_load_sectors, 'l1_load_sectors')} sectors; L2 hits ${n(v.l2_hits, 'l2_hits')} of ${n(v.l2_sectors, 'l2_sectors')} sectors for L1, and ${n(v.l2_other, 'l2_other')} other sectors at L2: code, constants, traffic between the L2 partitions, launch overhead; DRAM read ${
@@ -88,8 +88,8 @@ function coalescing(a) {
         out += `<g data-tip="lane ${lane}${p === null ? ': inactive' : `: address 0x${p.toString(16)}`}"><circle cx="${X(lane)}" cy="30" r="12" fill="${p === null ? 'var(--sunk)' : laneColour(lane)}"/><text class="on" x="${X(lane)}" y="34" text-anchor="middle">${lane}</text></g>`;
     });
     const useful = a.lanes.filter(p => p !== null).length * a.size;
-    return svg(W, H, `Lanes and the sectors they access: ${a.sectors} sectors`, out + '<text x="10" y="14">lanes</text>' + `<text x="10" y="240">32-byte sectors in 128-byte lines${lines.length > shown.length ? `, the first ${shown.length} of ${lines.length} lines` : ''}</text>`) +
-        `<p>The lanes request <strong>${useful} bytes</strong> in ${keys.length} sectors (${keys.length * 32} bytes) of ${lines.length} line${lines.length > 1 ? 's' : ''}. ${a.space === 'local' ? 'Local memory is interleaved by lane: equal addresses are contiguous. ' : ''}${
+    return svg(W, H, `Lanes and the sectors they access: ${counted(a.sectors, 'sector')}`, out + '<text x="10" y="14">lanes</text>' + `<text x="10" y="240">32-byte sectors in 128-byte lines${lines.length > shown.length ? `, the first ${shown.length} of ${counted(lines.length, 'line')}` : ''}</text>`) +
+        `<p>The lanes request <strong>${counted(useful, 'byte')}</strong> in ${counted(keys.length, 'sector')} (${keys.length * 32} bytes) of ${counted(lines.length, 'line')}. ${a.space === 'local' ? 'Local memory is interleaved by lane: equal addresses are contiguous. ' : ''}${
             keys.length > Math.ceil(useful / 32) ? `Contiguous addresses would need ${Math.max(1, Math.ceil(useful / 32))} sectors.` : 'This is the minimum: the access is fully coalesced.'}</p>`;
 }
 
@@ -114,9 +114,9 @@ function banks(a) {
         });
     }
     for (let i = 0; i < rows; i++) out += `<text x="4" y="${40 + i * ch + 14}">word ${i + 1}</text>`;
-    return svg(W, H, `Shared-memory banks: ${a.wavefronts} wavefronts`, out + `<text x="4" y="${H - 6}">a number is a lane; n×: lanes that access the same word (served together)${deepest > rows ? `; ${deepest - rows} more words are omitted` : ''}</text>`) +
-        `<p>The busiest bank serves <strong>${deepest} word${deepest > 1 ? 's' : ''}</strong>; the model counts <strong>${num(a.wavefronts, {c: `mem.wavefronts of row ${a.mem}`, about: `SELECT wavefronts FROM mem WHERE id = ${a.mem}`})} wavefront${a.wavefronts > 1 ? 's' : ''}</strong>${
-            a.size > 4 ? ` (accesses of ${a.size} bytes per lane need ${distinct} distinct words, at least ${least} wavefront${least > 1 ? 's' : ''})` : ''}. ${deepest > least ? 'Padding each row by one word, or another mapping of lanes to words, would distribute the words over the banks.' : 'There are no bank conflicts.'}</p>`;
+    return svg(W, H, `Shared-memory banks: ${counted(a.wavefronts, 'wavefront')}`, out + `<text x="4" y="${H - 6}">a number is a lane; n×: lanes that access the same word (served together)${deepest > rows ? `; ${deepest - rows} more words are omitted` : ''}</text>`) +
+        `<p>The busiest bank serves <strong>${counted(deepest, 'word')}</strong>; the model counts <strong>${num(a.wavefronts, {c: `mem.wavefronts of row ${a.mem}`, about: `SELECT wavefronts FROM mem WHERE id = ${a.mem}`})} wavefront${a.wavefronts > 1 ? 's' : ''}</strong>${
+            a.size > 4 ? ` (accesses of ${counted(a.size, 'byte')} per lane need ${distinct} distinct words, at least ${counted(least, 'wavefront')})` : ''}. ${deepest > least ? 'Padding each row by one word, or another mapping of lanes to words, would distribute the words over the banks.' : 'There are no bank conflicts.'}</p>`;
 }
 
 panel({
@@ -130,7 +130,7 @@ panel({
             const a = list[i], s = a.samples[k], most = Math.max(...a.spread.map(x => x[1]));
             $('#samples', body).innerHTML = a.samples.map((x, n) => `<button data-k="${n}" aria-pressed="${n === k}">${x.which}</button>`).join('');
             $('#picture', body).innerHTML = `<p><code>${esc(a.ins?.text ?? '')}</code> in line <button class="link" data-line="${a.ins?.ptx_line}">${a.ins?.ptx_line}</button>, ${num(a.rows, {c: 'rows of mem', about: `SELECT count(*) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} accesses, ${
-                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'} in total. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${s.size} bytes per lane, served by ${esc(s.level)}${s.latency ? ` after ${format(s.latency)} cycles` : ''}.</p>
+                num(a[a.measure], {c: a.measure, about: `SELECT sum(${a.measure}) FROM mem WHERE kernel = ${L.id} AND pc = ${a.pc}`})} ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'} in total. Shown: the ${s.which} one, of block ${s.block} warp ${s.warp} at cycle ${format(s.cycle)} on multiprocessor ${s.sm}; ${esc(s.space)} ${esc(s.kind)} of ${counted(s.size, 'byte')} per lane, served by ${esc(s.level)}${s.latency ? ` after ${counted(s.latency, 'cycle')}` : ''}.</p>
                 ${s.space === 'shared' ? banks(s) : coalescing(s)}
                 <h3>Accesses of this instruction, by ${a.measure === 'sectors' ? 'sectors' : 'wavefronts'}</h3><div class="spread">${a.spread.map(([n, c]) => `<div data-tip="${format(c)} accesses with ${n}${n === 65 ? ' or more' : ''}"><i style="height:${Math.max(2, 70 * c / most)}px"></i><span>${n}${n === 65 ? '+' : ''}</span></div>`).join('')}</div>`;
             body.dataset.i = i;
@@ -152,7 +152,7 @@ panel({
     draw(body) {
         const lanes = L.lanes, total = lanes ? lanes.histogram.reduce((a, b) => a + b, 0) : 0, most = lanes ? Math.max(1, ...lanes.histogram) : 1;
         const W = 480, H = 170, step = 428.8 / L.facts.lanes;
-        const hist = lanes ? svg(W, H, 'Instructions by number of active lanes', lanes.histogram.map((v, i) => v ? `<rect x="${30 + i * step}" y="${H - 30 - v / most * (H - 50)}" width="${step - 2.4}" height="${Math.max(1, v / most * (H - 50))}" fill="${heat(1 - i * 0.8 / L.facts.lanes)}" tabindex="0" data-tip="${format(v)} instructions (${format(100 * v / total, 2)} %) with ${i} active lanes"/>` : '').join('') +
+        const hist = lanes ? svg(W, H, 'Instructions by number of active lanes', lanes.histogram.map((v, i) => v ? `<rect x="${30 + i * step}" y="${H - 30 - v / most * (H - 50)}" width="${step - 2.4}" height="${Math.max(1, v / most * (H - 50))}" fill="${heat(1 - i * 0.8 / L.facts.lanes)}" tabindex="0" data-tip="${counted(v, 'instruction')} (${format(100 * v / total, 2)} %) with ${i} active lanes"/>` : '').join('') +
             [0, 8, 16, 24, 32, 48, 64].filter(i => i <= L.facts.lanes).map(i => `<text x="${35 + i * step}" y="${H - 14}" text-anchor="middle">${i}</text>`).join('') + `<text x="${W / 2}" y="${H - 1}" text-anchor="middle">active lanes</text>`) : '<p class="note">Needs a trace with --trace-level inst.</p>';
         const rows = L.branches.slice(0, 12);
         body.innerHTML = `<div class="two"><div><h3>Branches</h3>${rows.length ? grid(rows, [['pc', r => r.pc, 'r'], ['instruction', r => `<code>${esc(r.text)}</code>`], ['line', r => `<button class="link" data-line="${r.ptx_line}">${r.ptx_line}</button>`, 'r'],
@@ -198,7 +198,7 @@ panel({
         };
         c.onmousemove = e => showCell(Math.floor((e.clientX - c.getBoundingClientRect().left) / step));
         cursorKeys(c, () => [n, 1], showCell);
-        $('#mask', body).innerHTML = `The first ${format(n)} of ${format(w.executed)} instructions. A column is an instruction, a row is a lane; blue: all lanes active; other colours: partial warp, one colour per pc.`;
+        $('#mask', body).innerHTML = `The first ${format(n)} of ${counted(w.executed, 'instruction')}. A column is an instruction, a row is a lane; blue: all lanes active; other colours: partial warp, one colour per pc.`;
     },
 });
 
@@ -209,8 +209,8 @@ panel({
     isAvailable: () => L.hasMaps, needs: '--trace-level mem (timing mode)',
     draw(body) {
         const m = L.maps, names = {l1: 'L1', l2: 'L2', dram: 'DRAM'}, sums = m.levels.map((_, k) => { let s = 0; for (let i = 0; i < m.addresses.length; i++) for (let t = 0; t < m.windows; t++) s += m.at(i, k, t); return s; });
-        body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${format(sums[k])} sectors</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>
-            <div class="detail" id="cell" aria-live="polite">A row is ${bytes(m.page)} of memory, a column ${format(m.width)} cycles; gaps between buffers are omitted.</div><div id="series"></div>`;
+        body.innerHTML = `<div class="tools">${m.levels.map((l, k) => `<button data-level="${k}" ${sums[k] ? '' : 'disabled'}>${names[l]}: ${counted(sums[k], 'sector')}</button>`).join('')}</div><canvas id="map" height="320" role="application" aria-label="Addresses over time; arrow keys move"></canvas>
+            <div class="detail" id="cell" aria-live="polite">A row is ${bytes(m.page)} of memory, a column ${counted(m.width, 'cycle')}; gaps between buffers are omitted.</div><div id="series"></div>`;
         const draw = k => {
             const c = $('#map', body), g = c.getContext('2d'), d = devicePixelRatio || 1, width = Math.max(320, body.clientWidth), H = 320, l = 110;
             c.style.width = width + 'px';
@@ -302,7 +302,7 @@ panel({
             g.textAlign = 'left';
             $$('[data-units]', body).forEach(b => b.setAttribute('aria-pressed', +b.dataset.units === index));
             const what = rows[0].component === 'l2 slice' ? 'slice' : 'channel', busiest = rows.reduce((a, b) => b.sectors > a.sectors ? b : a), all = rows.reduce((s, u) => s + u.sectors, 0);
-            $('#unit', body).textContent = `A row is a ${what}, a column ${format(width)} cycles; the label at the left is the ${what} number.`;
+            $('#unit', body).textContent = `A row is a ${what}, a column ${counted(width, 'cycle')}; the label at the left is the ${what} number.`;
             $('#balance', body).innerHTML = `${num(all, {q: 'units', c: 'sectors', about: 'sum over all units'})} sectors at ${rows.length} of ${n} ${what}s; the busiest, ${what} ${format(busiest.unit)}, has ${num(busiest.sectors, {q: 'units', c: 'sectors'})}: ${format(busiest.sectors * n / all, 2)} times the average.`;
             const showCell = (t, i) => { if (t >= 0 && t < used && i >= 0 && i < n) $('#unit', body).innerHTML = `${what} ${i}, cycles ${format(t * width)} to ${format((t + 1) * width - 1)}: <strong>${format(cells[i][t])}</strong> sectors`; };
             c.onmousemove = e => {
@@ -332,7 +332,7 @@ function series() {
             const most = Math.max(1, ...ws);
             return `<polyline class="series" stroke="${colours[i]}" points="${[...ws].map((v, k) => `${(10 + (k + 0.5) / ws.length * (W - 20)).toFixed(1)},${(H - 20 - v / most * (H - 34)).toFixed(1)}`).join(' ')}"/>`;
         }).join('');
-        return `<figure>${svg(W, H, `${component} over time`, paths + `<text x="10" y="${H - 4}">0</text><text x="${W - 10}" y="${H - 4}" text-anchor="end">${format(L.facts.span)} cycles</text>`)}
+        return `<figure>${svg(W, H, `${component} over time`, paths + `<text x="10" y="${H - 4}">0</text><text x="${W - 10}" y="${H - 4}" text-anchor="end">${counted(L.facts.span, 'cycle')}</text>`)}
             <figcaption class="legend"><strong>${esc(component)}</strong> ${list.map(([name, ws], i) => `<span><i class="dot" style="background:${colours[i]}"></i>${esc(name)} ${num(ws.reduce((s, v) => s + v, 0), {q: 'windows', c: 'value', about: `sum of ${name} over all windows; each series has its own scale`})}</span>`).join(' ')}</figcaption></figure>`;
     }).join('') + '</div><p class="note">Each series has its own scale; the number is its total.</p>';
 }

@@ -157,7 +157,7 @@ panel({
         const least = Math.min(...by.map(r => r[1])), most = Math.max(...by.map(r => r[1]));
         const rows = by.map(r => `<div class="sol"><span>${r[0]}${r[1] === least ? ' <em>limits</em>' : ''}</span>${
             bar(100 * r[1] / most, r[1] === least ? 'var(--red)' : 'var(--blue)').replace('"bar"', '"bar wide"')}${
-            num(r[1], {q: 'occupancy', c: r[2], about: `block limit per multiprocessor: ${r[0]}`}, `${format(r[1])} block${r[1] === 1 ? '' : 's'}`)}</div>`).join('');
+            num(r[1], {q: 'occupancy', c: r[2], about: `block limit per multiprocessor: ${r[0]}`}, `${counted(r[1], 'block')}`)}</div>`).join('');
         body.innerHTML = `<div class="two"><div><h3>Blocks per multiprocessor, by limit</h3>${rows}
             <p>Theoretical: <strong>${num(o.theoretical, {q: 'occupancy', c: 'theoretical'}, format(100 * o.theoretical, 1) + ' %')}</strong>,
             achieved: <strong>${num(o.achieved, {q: 'occupancy', c: 'achieved'}, format(100 * o.achieved, 1) + ' %')}</strong>.
@@ -187,8 +187,8 @@ function alive() {
     const path = [...count].map((v, i) => `${40 + i * (W - 50) / n},${H - 24 - v / most * (H - 40)}`).join(' ');
     return svg(W, H, 'Active warps over time', `<polygon class="area" points="40,${H - 24} ${path} ${W - 10},${H - 24}"/>
         <text x="36" y="20" text-anchor="end">${short(most)}</text><text x="36" y="${H - 22}" text-anchor="end">0</text>
-        <text x="40" y="${H - 6}">0</text><text x="${W - 10}" y="${H - 6}" text-anchor="end">${format(L.facts.span)} cycles</text>`) +
-        `<p class="note">At most ${format(peak)} warp${peak === 1 ? '' : 's'} at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are omitted)' : ''}.</p>`;
+        <text x="40" y="${H - 6}">0</text><text x="${W - 10}" y="${H - 6}" text-anchor="end">${counted(L.facts.span, 'cycle')}</text>`) +
+        `<p class="note">At most ${counted(peak, 'warp')} at once, of ${format(slots)} slots${L.time.warpsTotal > L.time.warps.length ? ' (warps beyond the first ' + format(L.time.warps.length) + ' are omitted)' : ''}.</p>`;
 }
 
 function whatIf(body, o, f) {

@@ -150,7 +150,7 @@ function start() {
     const select = $('#launch');
     if (select) {
         const shown = new Map(DATA.launches.map((l, i) => [l.id, i]));
-        select.innerHTML = table(DATA.kernels).map(k => `<option value="${shown.get(k.id) ?? ''}" ${shown.has(k.id) ? '' : 'disabled'}>${k.id}: ${esc(k.name)}${k.cycles ? `, ${format(k.cycles)} cycles` : ''}${shown.has(k.id) ? '' : ` (ptxloom report --launch ${k.id})`}</option>`).join('');
+        select.innerHTML = table(DATA.kernels).map(k => `<option value="${shown.get(k.id) ?? ''}" ${shown.has(k.id) ? '' : 'disabled'}>${k.id}: ${esc(k.name)}${k.cycles ? `, ${counted(k.cycles, 'cycle')}` : ''}${shown.has(k.id) ? '' : ` (ptxloom report --launch ${k.id})`}</option>`).join('');
         select.onchange = () => show(+select.value);
     }
     $('#theme').onclick = () => toggleTheme();

@@ -128,7 +128,7 @@ const source = {
         $('#line', this.body).innerHTML = !mine.length ? 'No machine instruction was generated from this line.' :
             `<p><strong>${kind === 'pc' ? 'pc' : 'line'} ${key}</strong> ${mine.slice(0, 3).map(r => `<code>${esc(r.text)}</code>`).join(' ')}${mine.length > 3 ? ` and ${mine.length - 3} more` : ''}</p>
             <p>${facts.map(x => `${x[1]} ${num(sum(x[0]), {q: 'program', c: x[0]})}`).join(' · ')} · lanes ${num(sum('lanes') / Math.max(1, sum('issues')), {q: 'program', c: 'lanes', about: 'active lanes per issue'})}</p>
-            ${total ? `<div class="stack">${[...waits].sort((a, b) => b[1] - a[1]).map(([r, v]) => `<i style="flex:${v};background:${REASON[L.reason[r]]}" data-tip="${esc(L.reason[r])}: ${format(v)} cycles"></i>`).join('')}</div>
+            ${total ? `<div class="stack">${[...waits].sort((a, b) => b[1] - a[1]).map(([r, v]) => `<i style="flex:${v};background:${REASON[L.reason[r]]}" data-tip="${esc(L.reason[r])}: ${counted(v, 'cycle')}"></i>`).join('')}</div>
             <p>${[...waits].sort((a, b) => b[1] - a[1]).slice(0, 5).map(([r, v]) => `<i class="dot" style="background:${REASON[L.reason[r]]}"></i>${esc(L.reason[r])} ${num(v, {q: 'program_stalls', c: 'cycles'})}`).join(' · ')}</p>` : ''}
             <p class="dim">${esc(mine[0].syntax)}</p>`;
     },

@@ -385,13 +385,13 @@ class Timeline {
             return `<strong>multiprocessor ${h.r.sm}</strong>, cycles ${format(Math.floor((h.cycle || 0) / t.width) * t.width)} to ${format((Math.floor((h.cycle || 0) / t.width) + 1) * t.width - 1)}: ${
                 format(t.issues[at] || 0)} issues; main stall reason: ${esc(t.main[at] ? L.reason[t.main[at]] : 'none')}.`;
         }
-        const head = `<strong>block ${h.w.block}, warp ${h.w.warp}</strong> on multiprocessor ${h.w.sm}, sub-core ${h.w.subcore}: cycles ${format(h.w.first)} to ${format(h.w.last)}, ${format(h.w.executed)} instructions, ${format(h.w.lanes / h.w.executed, 1)} lanes on average.`;
+        const head = `<strong>block ${h.w.block}, warp ${h.w.warp}</strong> on multiprocessor ${h.w.sm}, sub-core ${h.w.subcore}: cycles ${format(h.w.first)} to ${format(h.w.last)}, ${counted(h.w.executed, 'instruction')}, ${format(h.w.lanes / h.w.executed, 1)} lanes on average.`;
         if (!h.slots) return head + ' Its single issues are not included in this report.';
         const s = h.slots, i = h.i, ins = L.byPc.get(s.pc[i]);
         const lanes = Array.from({length: L.facts.lanes}, (_, k) => `<i class="${(k < 32 ? s.mask : s.upper)[i] >>> k % 32 & 1 ? 'on' : ''}"></i>`).join('');
         return `${head}<br><strong>cycle ${format(s.cycle[i])}</strong> <code>${esc(ins?.text ?? '?')}</code> ${
-            s.wait[i] ? `after ${format(s.wait[i])} cycles of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${esc(L.reason[s.stall[i]])}` : 'without stall'}${
-            s.latency[i] ? `, latency ${format(s.latency[i])} cycles` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
+            s.wait[i] ? `after ${counted(s.wait[i], 'cycle')} of <i class="dot" style="background:${REASON[L.reason[s.stall[i]]]}"></i>${esc(L.reason[s.stall[i]])}` : 'without stall'}${
+            s.latency[i] ? `, latency ${counted(s.latency[i], 'cycle')}` : ''}. <span class="lanes" aria-label="active lanes">${lanes}</span> line ${ins?.ptx_line ?? '–'}: <code>${esc(L.text(ins?.ptx_line).trim())}</code>`;
     }
 
     point(h) {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "emu/exec/runtime/cuda_builtins.h"
 
 enum { NULL_PAGE = 4096 };               /* addresses derived from a null pointer */
@@ -138,19 +139,21 @@ static void fault_outside(pl_warp *w, unsigned lane, const char *access, uint64_
     if (of->element && of->size % of->element == 0)
         snprintf(shape, sizeof shape, "%s[%" PRIu64 "], ", of->type, of->size / of->element);
     if (within && bytes > of->size - from_start) {
-        snprintf(element, sizeof element, ", and reaches %" PRIu64 " bytes past its end",
-                 bytes - (of->size - from_start));
+        const uint64_t beyond = bytes - (of->size - from_start);
+        snprintf(element, sizeof element, ", and reaches %" PRIu64 " byte%s past its end", beyond,
+                 pl_plural(beyond));
     } else if (shape[0]) {
         const uint64_t index = (from_start + (before ? of->element - 1 : 0)) / of->element;
         snprintf(element, sizeof element, ": element %s%" PRIu64, before ? "-" : "", index);
     }
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-             "%s, %" PRIu64 " bytes %s of '%s' (%s%" PRIu64 " bytes at 0x%" PRIx64 "%s)%s", access,
-             distance,
+             "%s, %" PRIu64 " byte%s %s of '%s' (%s%" PRIu64 " byte%s at 0x%" PRIx64 "%s)%s",
+             access, distance, pl_plural(distance),
              before   ? "before the start"
              : within ? "from the start"
                       : "past the end",
-             of->name ? of->name : "an allocation", shape, of->size, of->address, history, element);
+             of->name ? of->name : "an allocation", shape, of->size, pl_plural(of->size),
+             of->address, history, element);
 }
 
 /* An access to the device heap outside of the blocks in use. */
@@ -167,9 +170,10 @@ static void fault_heap(pl_warp *w, unsigned lane, const char *access, uint64_t a
                  "%s, in the device heap before all blocks of malloc", access);
     } else if (!b->used) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s, %" PRIu64 " bytes from the start of a block of malloc that has been freed "
-                 "(%" PRIu64 " bytes at 0x%" PRIx64 "%s)",
-                 access, address - start, b->size, start, history);
+                 "%s, %" PRIu64 " byte%s from the start of a block of malloc that has been freed "
+                 "(%" PRIu64 " byte%s at 0x%" PRIx64 "%s)",
+                 access, address - start, pl_plural(address - start), b->size, pl_plural(b->size),
+                 start, history);
     } else {
         const pl_alloc block = {.address = start, .size = b->size, .name = "a block of malloc"};
         fault_outside(w, lane, access, address, bytes, &block, history);
@@ -195,16 +199,22 @@ static void fault_constant(pl_warp *w, unsigned lane, uint64_t address, uint64_t
                  "%s; the program has no constants", access);
     else if (generic)
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s, a generic address in '%s' (%" PRIu64 " bytes at constant address 0x%" PRIx64
+                 "%s, a generic address in '%s' (%" PRIu64 " byte%s at constant address 0x%" PRIx64
                  "); cvta.to.const converts it",
-                 access, last->name, last->size, last->address);
+                 access, last->name, last->size, pl_plural(last->size), last->address);
     else
         fault_outside(w, lane, access, address, bytes,
                       &(pl_alloc){.address = last->address, .size = last->size, .name = last->name},
                       "");
 }
 
-enum { ACCESS_TEXT = 120 }; /* bytes for the description of an access */
+enum { ACCESS_TEXT = 80, PLACE_TEXT = 120 }; /* bytes for an access, and for it and its address */
+
+/* Writes "store of 4 bytes". */
+static void describe_access(char text[ACCESS_TEXT], const char *what, uint64_t bytes)
+{
+    snprintf(text, ACCESS_TEXT, "%s of %" PRIu64 " byte%s", what, bytes, pl_plural(bytes));
+}
 
 static const char *const space_names[] = {
     [PL_SP_GENERIC] = "generic", [PL_SP_CONST] = "constant",  [PL_SP_GLOBAL] = "global",
@@ -212,58 +222,58 @@ static const char *const space_names[] = {
     [PL_SP_REG] = "register",    [PL_SP_SREG] = "register",   [PL_SP_TEX] = "texture"};
 
 /* A shared memory address, `at`, outside of the block's shared memory. */
-static void fault_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at, uint64_t bytes,
-                         const char *what)
+static void fault_shared(pl_warp *w, unsigned lane, uint64_t address, uint64_t at,
+                         const char *access)
 {
     const pl_cta *c = w->cta;
+    const uint32_t size = c->shared_end - c->shared_start;
     uint64_t rank = at / PL_SHARED_SLICE;
     if (rank != c->cluster_rank && (!c->cluster || rank >= c->cluster->size))
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 "%s at shared address 0x%" PRIx64 " of block %" PRIu64
                  " of the cluster, which has %" PRIu32,
-                 what, bytes, at, rank, c->cluster ? c->cluster->size : 1);
+                 access, at, rank, c->cluster ? c->cluster->size : 1);
     else if (rank != c->cluster_rank && !c->cluster->cta[rank])
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 "%s at shared address 0x%" PRIx64 " of block %" PRIu64
                  " of the cluster, which has not started",
-                 what, bytes, at, rank);
+                 access, at, rank);
     else if (rank != c->cluster_rank && has_ended(w, c->cluster->cta[rank]))
         /* recorded: exec.groups */
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_LAUNCH_FAILED",
-                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 " of block %" PRIu64
+                 "%s at shared address 0x%" PRIx64 " of block %" PRIu64
                  " of the cluster, which has ended",
-                 what, bytes, at, rank);
+                 access, at, rank);
     else
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at shared address 0x%" PRIx64 "; the block has %" PRIu32
-                 " bytes from 0x%" PRIx64,
-                 what, bytes, at, c->shared_end - c->shared_start,
+                 "%s at shared address 0x%" PRIx64 "; the block has %" PRIu32
+                 " byte%s from 0x%" PRIx64,
+                 access, at, size, pl_plural(size),
                  (uint64_t)(at - at % PL_SHARED_SLICE + c->shared_start));
 }
 
 /* An address beyond the end of local memory or of the kernel's parameters. */
 static void fault_frame(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
-                        uint64_t bytes, const char *what)
+                        const char *access)
 {
+    const uint32_t size = real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes;
     pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-             "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32
-             " bytes",
-             what, bytes, space_names[real], at,
+             "%s at %s address 0x%" PRIx64 ", out of bounds: %s %" PRIu32 " byte%s", access,
+             space_names[real], at,
              real == PL_SP_LOCAL ? "the stack of the thread has" : "the kernel's parameters have",
-             real == PL_SP_LOCAL ? pl_local_top(w) : w->grid->entry->param_bytes);
+             size, pl_plural(size));
 }
 
 /* Reports an address near the windows of shared and local memory. False: the address is not near
  * them. */
 static bool fault_near_window(pl_warp *w, unsigned lane, pl_space space, uint64_t address,
-                              uint64_t bytes, const char *what)
+                              const char *access)
 {
     if (space != PL_SP_GENERIC && (address - PL_SHARED_WINDOW < PL_SHARED_SLICE * PL_SHARED_RANKS ||
                                    address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE)) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
-                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", which is in the window of %s memory",
-                 what, bytes, space_names[space], address,
+                 "%s at %s address 0x%" PRIx64 ", which is in the window of %s memory", access,
+                 space_names[space], address,
                  address - PL_LOCAL_WINDOW < PL_LOCAL_SIZE ? "local" : "shared");
         return true;
     }
@@ -272,9 +282,9 @@ static bool fault_near_window(pl_warp *w, unsigned lane, pl_space space, uint64_
         const bool before = address < PL_LOCAL_WINDOW;
         const uint64_t distance = before ? PL_LOCAL_WINDOW - address : address - PL_LOCAL_WINDOW;
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64 " bytes %s local memory; "
+                 "%s at 0x%" PRIx64 ", %" PRIu64 " byte%s %s local memory; "
                  "the stack of the thread has %" PRIu32,
-                 what, bytes, address, distance,
+                 access, address, distance, pl_plural(distance),
                  before ? "before the start of" : "from the start of", pl_local_top(w));
         return true;
     }
@@ -283,56 +293,53 @@ static bool fault_near_window(pl_warp *w, unsigned lane, pl_space space, uint64_
 
 /* An address in global memory without an allocation, or an access beyond the end of one. */
 static void fault_global(pl_warp *w, unsigned lane, uint64_t address, uint64_t bytes,
-                         const char *what)
+                         const char *access)
 {
-    char access[ACCESS_TEXT];
+    char place[PLACE_TEXT];
     if (address < NULL_PAGE) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", a null pointer", what, bytes, address);
+                 "%s at 0x%" PRIx64 ", a null pointer", access, address);
         return;
     }
     const pl_freed *freed = pl_memory_freed(w->grid->memory, address);
     if (freed) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", %" PRIu64
-                 " bytes from the start of '%s', which has been freed (%" PRIu64
-                 " bytes at 0x%" PRIx64 ")",
-                 what, bytes, address, address - freed->address, freed->name, freed->size,
-                 freed->address);
+                 "%s at 0x%" PRIx64 ", %" PRIu64
+                 " byte%s from the start of '%s', which has been freed (%" PRIu64
+                 " byte%s at 0x%" PRIx64 ")",
+                 access, address, address - freed->address, pl_plural(address - freed->address),
+                 freed->name, freed->size, pl_plural(freed->size), freed->address);
         return;
     }
     const pl_alloc *const inside = pl_memory_find(w->grid->memory, address);
-    snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at 0x%" PRIx64, what, bytes, address);
+    snprintf(place, sizeof place, "%s at 0x%" PRIx64, access, address);
     if (inside && inside->valid) {
-        fault_heap(w, lane, access, address, bytes);
+        fault_heap(w, lane, place, address, bytes);
         return;
     }
     const pl_alloc *a = pl_memory_nearest(w->grid->memory, address);
     if (!a) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 "; nothing is allocated", what, bytes,
-                 address);
+                 "%s at 0x%" PRIx64 "; nothing is allocated", access, address);
         return;
     }
-    fault_outside(w, lane, access, address, bytes, a, "");
+    fault_outside(w, lane, place, address, bytes, a, "");
 }
 
 /* Reports a write to existing memory that cannot be written: parameters and constants. False: it is
  * neither. */
 static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t address, uint64_t at,
-                         uint64_t bytes, const char *what)
+                         const char *access)
 {
     const pl_alloc *constants = real == PL_SP_GLOBAL ? find_constants(w, address) : NULL;
     if (real == PL_SP_PARAM) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at parameter address 0x%" PRIx64
-                 "; parameters of a kernel cannot be written",
-                 what, bytes, at);
+                 "%s at parameter address 0x%" PRIx64 "; parameters of a kernel cannot be written",
+                 access, at);
     } else if (constants) {
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_ILLEGAL_ADDRESS",
-                 "%s of %" PRIu64 " bytes at 0x%" PRIx64 ", constant address 0x%" PRIx64
-                 "; constants cannot be written",
-                 what, bytes, address, address - constants->address);
+                 "%s at 0x%" PRIx64 ", constant address 0x%" PRIx64 "; constants cannot be written",
+                 access, address, address - constants->address);
     }
     return real == PL_SP_PARAM || constants;
 }
@@ -340,35 +347,37 @@ static bool is_read_only(pl_warp *w, unsigned lane, pl_space real, uint64_t addr
 void pl_bounds_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what)
 {
+    char access[ACCESS_TEXT];
     pl_space real = space;
     uint64_t at = address;
+    describe_access(access, what, bytes);
     const uint8_t *p = pl_resolve(w, lane, space, address, bytes, &real, &at);
     if (real == PL_SP_SHARED) {
-        fault_shared(w, lane, address, at, bytes, what);
-    } else if (p && is_read_only(w, lane, real, address, at, bytes, what)) {
+        fault_shared(w, lane, address, at, access);
+    } else if (p && is_read_only(w, lane, real, address, at, access)) {
         /* already reported */
     } else if (real == PL_SP_LOCAL || real == PL_SP_PARAM) {
-        fault_frame(w, lane, real, address, at, bytes, what);
+        fault_frame(w, lane, real, address, at, access);
     } else if (space == PL_SP_CONST) {
-        char access[ACCESS_TEXT];
-        snprintf(access, sizeof access, "%s of %" PRIu64 " bytes at constant address 0x%" PRIx64,
-                 what, bytes, address);
-        fault_constant(w, lane, address, bytes, access);
-    } else if (!fault_near_window(w, lane, space, address, bytes, what)) {
-        fault_global(w, lane, address, bytes, what);
+        char place[PLACE_TEXT];
+        snprintf(place, sizeof place, "%s at constant address 0x%" PRIx64, access, address);
+        fault_constant(w, lane, address, bytes, place);
+    } else if (!fault_near_window(w, lane, space, address, access)) {
+        fault_global(w, lane, address, bytes, access);
     }
 }
 
 void pl_access_fault(pl_warp *w, unsigned lane, pl_space space, uint64_t address, uint64_t bytes,
                      const char *what)
 {
+    char access[ACCESS_TEXT];
     pl_space real = space;
     uint64_t at = address;
+    describe_access(access, what, bytes);
     if (address % bytes && pl_resolve(w, lane, space, address, 1, &real, &at))
         pl_fault(w, 1u << lane, address, "CUDA_ERROR_MISALIGNED_ADDRESS",
-                 "%s of %" PRIu64 " bytes at %s address 0x%" PRIx64
-                 ", which is not a multiple of %" PRIu64,
-                 what, bytes, space_names[real], at, bytes);
+                 "%s at %s address 0x%" PRIx64 ", which is not a multiple of %" PRIu64, access,
+                 space_names[real], at, bytes);
     else
         pl_bounds_fault(w, lane, space, address, bytes, what);
 }

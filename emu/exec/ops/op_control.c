@@ -1,6 +1,7 @@
 /* op_control.c - branches, calls, returns and exits: their effects on the splits of a warp
  * (simt_splits.c). */
 #include "emu/exec/memory/address.h"
+#include "base/plural.h"
 
 /* Counts a divergence. Several threads may call this at once. */
 static inline void count_divergence(const pl_warp *w)
@@ -53,7 +54,7 @@ void exec_brx(pl_warp *w, const pl_insn *i)
     const pl_lanes same = lanes_with(w, i->op[0], false, first);
     if (first >= n) {
         pl_fault(w, pl_of_half(w, same), first, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "brx.idx with index %u; the table has %u labels", first, n);
+                 "brx.idx with index %u; the table has %u label%s", first, n, pl_plural(n));
         return;
     }
     uint32_t target = pl_more(w, i, first);

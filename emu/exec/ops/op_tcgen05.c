@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "emu/exec/async/async.h"
 #include "emu/exec/memory/address.h"
 #include "isa/program/insn_query.h"
@@ -64,8 +65,8 @@ static bool check_columns(pl_warp *w, uint32_t n, bool exclusive)
     const bool step = exclusive ? n % PL_TMEM_UNIT == 0 : !(n & (n - 1));
     if (n >= PL_TMEM_UNIT && n <= PL_TMEM_COLUMNS && step) return true;
     pl_fault(w, w->exec, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-             "tcgen05: %u columns of tensor memory: the number is a %s from 32 to 512", n,
-             exclusive ? "multiple of 32" : "power of two");
+             "tcgen05: %u column%s of tensor memory: the number is a %s from 32 to 512", n,
+             pl_plural(n), exclusive ? "multiple of 32" : "power of two");
     return false;
 }
 

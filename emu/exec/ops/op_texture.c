@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "emu/exec/hooks.h"
 #include "emu/exec/memory/address.h"
 #include "emu/exec/memory/atomic_ops.h"
@@ -247,7 +248,8 @@ static uint8_t *surface_texels(pl_warp *w, const pl_insn *i, const pl_object *o,
     if (scaled) at[0] *= bytes;
     if (at[0] % (int64_t)bytes) {
         pl_fault(w, 1u << lane, (uint64_t)at[0], "CUDA_ERROR_MISALIGNED_ADDRESS",
-                 "surface access of %u bytes at byte %lld of a row", bytes, (long long)at[0]);
+                 "surface access of %u byte%s at byte %lld of a row", bytes, pl_plural(bytes),
+                 (long long)at[0]);
         return NULL;
     }
     bool layers = g.layered || o->images.cubemap;
