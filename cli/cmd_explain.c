@@ -1,5 +1,5 @@
-/* cmd_explain.c - `ptxloom explain`: describes an instruction, a diagnostic, a key of a machine
- * file, a metric, a query or a rule. */
+/* cmd_explain.c - `ptxloom explain`: describes an instruction, a special register, a directive,
+ * a diagnostic, a key of a machine file, a metric, a query or a rule. */
 #include "cli/cli.h"
 #include "cli/terminal.h"
 
@@ -12,7 +12,8 @@ int cmd_explain(int argc, char **argv)
 {
     static const char usage[] =
         "ptxloom explain TOPIC ...\n"
-        "TOPIC: add.f32 (an instruction), E0402 (a diagnostic), l1.latency "
+        "TOPIC: add.f32 (an instruction), %tid (a special register), .maxntid (a directive),\n"
+        "E0402 (a diagnostic), l1.latency "
         "(a key of a machine file),\n"
         "achieved_occupancy (a metric), hot_lines (a query), small_grid (a rule of advice),\n"
         "if_convert (a pass of the assembler), passes (all of them), long_scoreboard (a stall "

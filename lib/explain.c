@@ -1,14 +1,16 @@
-/* explain.c - explanations of a name: an instruction, a diagnostic, a key of a machine file, a
- * metric and the other topics of pl_explain.
+/* explain.c - explanations of a name: an instruction, a special register, a diagnostic, a key of a
+ * machine file, a metric and the other topics of pl_explain.
  *
- * Everything shown comes from the tables themselves (isa/table/ptx.isa, base/diag.def,
- * arch/machine_keys.c, traces/metrics.list ...), so it cannot disagree with the behaviour. */
+ * Everything shown comes from the tables themselves (isa/table/ptx.isa, ptx/directives.def,
+ * base/diag.def, arch/machine_keys.c, traces/metrics.list ...), so it cannot disagree with the
+ * behaviour. */
 #include "lib/cuda_error.h"
 #include "lib/glossary.h"
 #include "lib/internal.h"
 #include "arch/builtin_machines.h"
 #include "base/map.h"
 #include "compiler/pass_manager.h"
+#include "ptx/directive.h"
 #include "traces/trace.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -213,6 +215,47 @@ static const char *instruction(pl_gpu *gpu, const char *topic)
         bool matching = matches(&pl_forms[k], &q, mods);
         if (!any_match || matching) append_form(&t, &pl_forms[k], mods);
     }
+    return finish(&t);
+}
+
+/* ---------------------------------------------------------------- other words of PTX */
+
+static void append_since(text *t, unsigned ptx, const char *target)
+{
+    append(t, "  since PTX %u.%u, %s\n", ptx / 10u, ptx % 10u, target);
+}
+
+/* "%tid", or a component of it, such as "%tid.x". */
+static const char *special_register(pl_gpu *gpu, const char *topic)
+{
+    if (*topic != '%') return NULL;
+    const char *name = topic + 1;
+    const size_t n = strcspn(name, ".");
+    unsigned k = 0;
+    while (k < pl_nsregs && (strlen(pl_sregs[k].name) != n || memcmp(pl_sregs[k].name, name, n)))
+        k++;
+    if (k == pl_nsregs) return NULL;
+    const pl_sreg_info *r = &pl_sregs[k];
+    const bool component = name[n] && strchr("xyzw", name[n + 1]) && name[n + 1] && !name[n + 2];
+    if (name[n] && !(r->vector && component)) return NULL;
+    text t = {.arena = gpu->explanations};
+    append(&t, "%%%s - special register\n\n", r->name);
+    paragraph(&t, r->title, 2);
+    append(&t, "\n  type .%s%s\n", pl_word_text[r->type],
+           r->vector ? ", with the components .x, .y and .z" : "");
+    append_since(&t, r->ptx, r->target);
+    return finish(&t);
+}
+
+static const char *directive(pl_gpu *gpu, const char *topic)
+{
+    const pl_directive *d = pl_directive_find(topic);
+    if (!d) return NULL;
+    text t = {.arena = gpu->explanations};
+    append(&t, "%s - directive\n\n", d->name);
+    paragraph(&t, d->meaning, 2);
+    append(&t, "\n");
+    append_since(&t, d->ptx, d->target);
     return finish(&t);
 }
 
@@ -586,21 +629,33 @@ static const char *section_or_checker(pl_gpu *gpu, const char *topic)
                               : checker;
 }
 
-/* Reports an unknown topic, with the nearest names of all tables. */
-static void report_unknown(pl_gpu *gpu, const char *topic)
+/* The names of all tables. *words of them can be followed by modifiers or components. */
+static const char **all_names(pl_gpu *gpu, size_t *words, size_t *count)
 {
-    size_t n = 0, cap = pl_nmnems, first = strcspn(topic, ".");
+    size_t n = 0, cap = pl_nmnems + pl_nsregs + pl_ndirectives;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) cap++;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) cap++;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) cap++;
     for (size_t k = 0; pl_cuda_error_name(k); k++) cap++;
     const char **name = pl_arena_array(gpu->messages, const char *, cap + 1);
-    if (!name) return;
     for (unsigned i = 0; i < pl_nmnems; i++) name[n++] = pl_mnems[i].name;
+    for (unsigned i = 0; i < pl_nsregs; i++)
+        name[n++] = pl_arena_printf(gpu->messages, "%%%s", pl_sregs[i].name);
+    *words = n;
+    for (unsigned i = 0; i < pl_ndirectives; i++) name[n++] = pl_directives[i].name;
     for (const pl_tracedb_metric *m = pl_tracedb_metrics; m->name; m++) name[n++] = m->name;
     for (const pl_tracedb_query *q = pl_tracedb_queries; q->name; q++) name[n++] = q->name;
     for (const pl_glossary_entry *e = pl_glossary; e->term; e++) name[n++] = e->term;
     for (size_t k = 0; pl_cuda_error_name(k); k++) name[n++] = pl_cuda_error_name(k);
+    *count = n;
+    return name;
+}
+
+/* Reports an unknown topic, with the nearest names of all tables. */
+static void report_unknown(pl_gpu *gpu, const char *topic)
+{
+    size_t words, n;
+    const char **name = all_names(gpu, &words, &n);
     const char *longer = names_with_prefix(gpu, topic, 4),
                *nearest = longer ? NULL : pl_nearest(topic, name, n);
     const char *machine = NULL;
@@ -611,7 +666,8 @@ static void report_unknown(pl_gpu *gpu, const char *topic)
                                       "`ptxloom explain l1` lists keys of its file",
                                       topic);
     if (!nearest && !longer)
-        nearest = pl_nearest(pl_arena_strndup(gpu->messages, topic, first), name, pl_nmnems);
+        nearest =
+            pl_nearest(pl_arena_strndup(gpu->messages, topic, strcspn(topic, ".")), name, words);
     pl_diag *d = pl_report(&gpu->diags, PL_E0008, (pl_loc){.file = UINT32_MAX}, topic);
     d->help = machine   ? machine
               : longer  ? longer
@@ -623,8 +679,9 @@ const char *pl_explain(pl_gpu *gpu, const char *topic)
 {
     PL_GUARD(pl_gpu_no_memory(gpu, "while explaining"); return NULL)
     static const char *(*const table[])(pl_gpu *, const char *) = {
-        diagnostic,         metric, machine_key, instruction,  named_query, advice_rule,
-        section_or_checker, pass,   all_passes,  stall_reason, cuda_error,  glossary};
+        diagnostic,         metric,   machine_key, instruction,  named_query, advice_rule,
+        section_or_checker, pass,     all_passes,  stall_reason, cuda_error,  glossary,
+        special_register,   directive};
     if (!open_explanations(gpu)) return NULL;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *found = table[i](gpu, topic);

@@ -10,9 +10,11 @@ srcdir=$3
 export LC_ALL=C
 case $what in
 isa)
-    title='the instructions of PTX as ptxloom knows them'
+    title='the instructions, special registers and directives of PTX as ptxloom knows them'
     topics=$(sed -n 's/^insn \([a-z][a-z0-9]*\) .*/\1/p' "$srcdir"/isa/table/*.isa | sort -u)
-    intro='Every form of every instruction of PTX ISA 9.4: its syntax, the words that its groups stand for, the version and target that brought it, and its latency class. A form marked as not executed is parsed and checked only.'
+    topics="$topics $(sed -n 's/^sreg \([a-z0-9_]*\) .*/%\1/p' "$srcdir"/isa/table/ptx.isa | grep -vE '^%(envreg|pm)[1-9]')"
+    topics="$topics $(sed -n 's/.*DIRECTIVE([A-Z_]*, "\(\.[a-z_]*\)".*/\1/p' "$srcdir"/ptx/directives.def | sort)"
+    intro='Every form of every instruction of PTX ISA 9.4: its syntax, the words that its groups stand for, the version and target that brought it, and its latency class. Then every special register and directive. A form marked as not executed is parsed and checked only.'
     ;;
 diag)
     title='the messages of ptxloom'

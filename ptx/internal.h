@@ -383,6 +383,8 @@ const char *pl_parse_show_character(pl_parse *p, const char *s, const char *end)
 /* True if the module's .version and .target allow it; otherwise reports that `what` requires them.
  */
 bool pl_module_needs(pl_parse *p, pl_loc at, const char *what, unsigned ptx, const char *target);
+/* The same for a directive, with the version and target of its table. */
+void pl_directive_needs(pl_parse *p, pl_loc at, const char *name);
 
 /* declaration.c: registers, variables, parameters, initialisers */
 void pl_decl_begin(pl_parse *p, pl_space space, pl_loc at);

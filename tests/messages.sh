@@ -226,6 +226,20 @@ grep -q '^  waits for data from L1, L2 or DRAM' found && grep -q '^  race-raw$' 
 for tool in mem race init sync deadlock; do "$loom" explain $("$loom" explain $tool | sed -n 's/^  \([a-z]*-[a-z-]*\)$/\1/p'); done >found 2>&1
 awk 'length > 100 { long = 1 } /^[a-z].* - finding of/ { kinds++ } END { exit long || kinds < 30 }' found && echo "ok $((n += 1)) - explanations of findings have at most 100 columns" ||
     echo "not ok $((n += 1)) - explanations of findings have at most 100 columns"
+names=$(sed -n 's/^sreg \([a-z0-9_]*\) .*/%\1/p' "$root/isa/table/ptx.isa"; sed -n 's/.*DIRECTIVE([A-Z_]*, "\(\.[a-z_]*\)".*/\1/p' "$root/ptx/directives.def")
+"$loom" explain $names %tid.x %cluster_nctaid.z >found 2>&1
+[ "$(grep -cE '^[%.][a-z0-9_]+ - (special register|directive)$' found)" -eq "$(echo $names a b | wc -w)" ] && grep -q '^  type .pred$' found && [ "$(echo $names | wc -w)" -gt 120 ] &&
+    echo "ok $((n += 1)) - explain every special register and directive" || echo "not ok $((n += 1)) - explain every special register and directive"
+says 2 explain %tid.u .maxntidd laneid %laneid.x <<'END'
+error: unknown topic '%tid.u' [E0008]
+  help: did you mean '%tid'?
+error: unknown topic '.maxntidd' [E0008]
+  help: did you mean '.maxntid'?
+error: unknown topic 'laneid' [E0008]
+  help: did you mean '%laneid'?
+error: unknown topic '%laneid.x' [E0008]
+  help: did you mean '%laneid'?
+END
 says 2 explain addd <<'END'
 error: unknown topic 'addd' [E0008]
   help: did you mean 'add'?

@@ -73,7 +73,7 @@ static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const cha
 %token <sym> T_VERSION ".version" T_TARGET ".target" T_ADDRESS_SIZE ".address_size"
 %token <sym> T_FILE ".file" T_LOC ".loc" T_SECTION ".section" T_PRAGMA ".pragma" T_ALIAS ".alias"
 %token <sym> T_ENTRY ".entry" T_FUNC ".func"
-%token <sym> T_REG ".reg" T_SREG ".sreg" T_CONST ".const" T_GLOBAL ".global" T_LOCAL ".local"
+%token <sym> T_REG ".reg" T_CONST ".const" T_GLOBAL ".global" T_LOCAL ".local"
 %token <sym> T_PARAM ".param"
 %token <sym> T_SHARED ".shared" T_TEX ".tex"
 %token <sym> T_EXTERN ".extern" T_VISIBLE ".visible" T_WEAK ".weak" T_COMMON ".common"

@@ -146,7 +146,7 @@ void pl_decl_ptr(pl_parse *p, pl_loc at)
     p->decl.is_ptr = true;
     p->decl.ptr_at = at;
     p->decl.ptr_align = 4;
-    pl_module_needs(p, at, ".ptr", 22, "sm_10");
+    pl_directive_needs(p, at, ".ptr");
     if (p->decl.space != PL_SP_PARAM || !p->func || !p->func->entry)
         pl_report(p->diags, PL_E0345, at, ".ptr", "a kernel parameter");
 }
@@ -165,7 +165,7 @@ void pl_decl_space(pl_parse *p, pl_space space, pl_loc at)
  */
 void pl_decl_hidden(pl_parse *p, pl_loc at)
 {
-    pl_module_needs(p, at, ".hidden", 88, "sm_10");
+    pl_directive_needs(p, at, ".hidden");
     if (!p->func || !p->func->entry)
         pl_report(p->diags, PL_E0345, at, ".hidden", "a kernel parameter");
 }

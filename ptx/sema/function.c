@@ -319,7 +319,7 @@ static void check_pragma(pl_parse *p, const char *text, size_t n, pl_loc at)
 void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 {
     pl_module_started(p, at);
-    pl_module_needs(p, at, ".pragma", 20, "sm_10");
+    pl_directive_needs(p, at, ".pragma");
     check_pragma(p, text, n, at);
     if (!p->func) return;
     if (p->in_directives && !p->func->entry)
@@ -337,41 +337,21 @@ void pl_func_pragma(pl_parse *p, const char *text, uint32_t n, pl_loc at)
 enum { MAX_PRESERVED = 239, MAX_PRESERVED_CONTROL = 8 };
 
 enum perf {
-    MAXNTID,
-    REQNTID,
-    MINNCTAPERSM,
-    MAXNCTAPERSM,
-    MAXNREG,
-    NORETURN,
-    EXPLICITCLUSTER,
-    REQNCTAPERCLUSTER,
-    MAXCLUSTERRANK,
-    BLOCKSARECLUSTERS,
-    ABI_PRESERVE,
-    ABI_PRESERVE_CONTROL,
-    MINPERCTAMEMORY
+#define DIRECTIVE(...)
+#define PERF_DIRECTIVE(id, ...) id,
+#include "ptx/directives.def"
+#undef PERF_DIRECTIVE
 };
 
 static const struct {
     const char *name;
-    uint8_t min, max;
+    uint8_t min, max; /* values */
     bool entry, func;
-    uint16_t ptx;
-    const char *target;
 } perfs[] = {
-    [MAXNTID] = {".maxntid", 1, 3, true, false, 13, "sm_10"},
-    [REQNTID] = {".reqntid", 1, 3, true, false, 21, "sm_10"},
-    [MINNCTAPERSM] = {".minnctapersm", 1, 1, true, false, 20, "sm_10"},
-    [MAXNCTAPERSM] = {".maxnctapersm", 1, 1, true, false, 13, "sm_10"},
-    [MAXNREG] = {".maxnreg", 1, 1, true, false, 13, "sm_10"},
-    [NORETURN] = {".noreturn", 0, 0, false, true, 64, "sm_30"},
-    [EXPLICITCLUSTER] = {".explicitcluster", 0, 0, true, false, 78, "sm_90"},
-    [REQNCTAPERCLUSTER] = {".reqnctapercluster", 1, 3, true, false, 78, "sm_90"},
-    [MAXCLUSTERRANK] = {".maxclusterrank", 1, 1, true, false, 78, "sm_90"},
-    [BLOCKSARECLUSTERS] = {".blocksareclusters", 0, 0, true, false, 90, "sm_90"},
-    [ABI_PRESERVE] = {".abi_preserve", 1, 1, false, true, 90, "sm_80"},
-    [ABI_PRESERVE_CONTROL] = {".abi_preserve_control", 1, 1, false, true, 90, "sm_80"},
-    [MINPERCTAMEMORY] = {".minperctamemory", 1, 1, true, false, 94, "sm_80"},
+#define PERF_DIRECTIVE(id, name, min, max, entry, func, ...) {name, min, max, entry, func},
+#include "ptx/directives.def"
+#undef PERF_DIRECTIVE
+#undef DIRECTIVE
 };
 
 static void report_conflict(pl_parse *p, pl_loc at, enum perf a, enum perf b)
@@ -435,7 +415,7 @@ enum { MAX_LANGUAGE = 10 };
 
 void pl_func_language(pl_parse *p, pl_loc at)
 {
-    pl_module_needs(p, at, ".language", 93, "sm_10");
+    pl_directive_needs(p, at, ".language");
 }
 
 void pl_func_language_name(pl_parse *p, const char *text, size_t n, pl_loc at)
@@ -459,7 +439,7 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
     unsigned which = 0;
     uint32_t value[3] = {0}, n = list ? p->nodes.at[list].n : 0;
     while (strcmp(perfs[which].name, s->name)) which++;
-    pl_module_needs(p, at, s->name, perfs[which].ptx, perfs[which].target);
+    pl_directive_needs(p, at, s->name);
     if (f->entry ? !perfs[which].entry : !perfs[which].func) {
         pl_report(p->diags, PL_E0335, at, s->name,
                   f->entry ? "a kernel (.entry)" : "a function (.func)");
@@ -488,7 +468,9 @@ void pl_func_perf(pl_parse *p, pl_sym *s, uint32_t list, pl_loc at)
 
 void pl_table_begin(pl_parse *p, pl_sym *label, int kind, pl_loc at)
 {
+    static const char *const directive[] = {".branchtargets", ".calltargets", ".callprototype"};
     pl_table *t = pl_arena_new(p->arena, pl_table);
+    pl_directive_needs(p, at, directive[kind]);
     t->name = label->name;
     t->at = at;
     t->kind = kind == 0 ? PL_TAB_BRANCH : kind == 1 ? PL_TAB_CALL : PL_TAB_PROTO;

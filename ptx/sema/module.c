@@ -183,13 +183,12 @@ bool pl_module_started(pl_parse *p, pl_loc at)
 /* .nv_intermediate_source_section: the lexer has skipped its contents. */
 void pl_module_intermediate(pl_parse *p, pl_loc at)
 {
-    if (pl_module_started(p, at))
-        pl_module_needs(p, at, ".nv_intermediate_source_section", 94, "sm_10");
+    if (pl_module_started(p, at)) pl_directive_needs(p, at, ".nv_intermediate_source_section");
 }
 
 void pl_module_address_size(pl_parse *p, const pl_number *n, pl_loc at)
 {
-    if (pl_module_started(p, at)) pl_module_needs(p, at, ".address_size", 23, "sm_10");
+    if (pl_module_started(p, at)) pl_directive_needs(p, at, ".address_size");
     if (p->seen_address_size) pl_report(p->diags, PL_E0311, at, ".address_size");
     p->seen_address_size = true;
     if (n->bits != 32 && n->bits != 64)
@@ -220,7 +219,7 @@ void pl_module_file(pl_parse *p, const pl_number *index, const char *path, uint3
 void pl_module_alias(pl_parse *p, pl_sym *a, pl_loc a_at, pl_sym *b, pl_loc b_at)
 {
     pl_binding *x = pl_name_lookup(p, a), *y = pl_name_lookup(p, b);
-    pl_module_needs(p, a_at, ".alias", 63, "sm_30");
+    pl_directive_needs(p, a_at, ".alias");
     if (!x || x->kind != PL_B_FUNC || x->func->entry) {
         if (x ? x->kind != PL_B_BAD : !p->module_has_syntax_error)
             pl_report(p->diags, PL_E0330, a_at, a->name);
@@ -257,6 +256,8 @@ void pl_linkage_add(pl_parse *p, pl_linkage l, pl_loc at)
     if (p->linkage_set) pl_report(p->diags, PL_E0317, at);
     if (p->lead_at.line)
         pl_report(p->diags, PL_E0384, p->lead_at, ".attribute", "it follows .visible and the like");
+    if (l == PL_LINK_WEAK) pl_directive_needs(p, at, ".weak");
+    if (l == PL_LINK_COMMON) pl_directive_needs(p, at, ".common");
     p->linkage = l;
     p->linkage_at = at;
     p->linkage_set = true;

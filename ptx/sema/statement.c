@@ -135,7 +135,7 @@ void pl_stmt_loc_intermediate(pl_parse *p, const pl_number *file, const pl_numbe
                               const pl_number *column, pl_loc at)
 {
     const pl_number *const number[] = {file, line, column};
-    pl_module_needs(p, at, ".loc_intermediate", 94, "sm_10");
+    pl_directive_needs(p, at, ".loc_intermediate");
     for (size_t k = 0; k < sizeof number / sizeof *number; k++)
         if (number[k]->bits > UINT32_MAX)
             pl_report(p->diags, PL_E0316, at, (int)number[k]->len, number[k]->text,

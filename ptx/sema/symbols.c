@@ -6,60 +6,11 @@
  * bindings. A register of `.reg .b32 %r<100>` is created at its first reference. Labels belong to
  * their block: two blocks may each have a DONE, as inline assembly produces. A branch is queued in
  * its block until the block ends, and moves to the enclosing one if the block has no such label. */
+#include "ptx/directive.h"
 #include "ptx/internal.h"
 #include "ptx/parse/parse.h"
 
 #include <string.h>
-
-static const struct {
-    const char *name;
-    int token;
-} directives[] = {
-    {".version", T_VERSION},
-    {".target", T_TARGET},
-    {".address_size", T_ADDRESS_SIZE},
-    {".file", T_FILE},
-    {".loc", T_LOC},
-    {".loc_intermediate", T_LOC_INTERMEDIATE},
-    {".section", T_SECTION},
-    {".nv_intermediate_source_section", T_INTERMEDIATE},
-    {".pragma", T_PRAGMA},
-    {".alias", T_ALIAS},
-    {".entry", T_ENTRY},
-    {".func", T_FUNC},
-    {".reg", T_REG},
-    {".const", T_CONST},
-    {".global", T_GLOBAL},
-    {".local", T_LOCAL},
-    {".param", T_PARAM},
-    {".shared", T_SHARED},
-    {".tex", T_TEX},
-    {".extern", T_EXTERN},
-    {".visible", T_VISIBLE},
-    {".weak", T_WEAK},
-    {".common", T_COMMON},
-    {".align", T_ALIGN},
-    {".ptr", T_PTR},
-    {".hidden", T_HIDDEN},
-    {".attribute", T_ATTRIBUTE},
-    {".branchtargets", T_BRANCHTARGETS},
-    {".calltargets", T_CALLTARGETS},
-    {".callprototype", T_CALLPROTOTYPE},
-    {".maxntid", T_PERF},
-    {".reqntid", T_PERF},
-    {".minnctapersm", T_PERF},
-    {".maxnctapersm", T_PERF},
-    {".maxnreg", T_PERF},
-    {".noreturn", T_PERF},
-    {".explicitcluster", T_PERF},
-    {".reqnctapercluster", T_PERF},
-    {".maxclusterrank", T_PERF},
-    {".blocksareclusters", T_PERF},
-    {".abi_preserve", T_PERF},
-    {".abi_preserve_control", T_PERF},
-    {".minperctamemory", T_PERF},
-    {".language", T_LANGUAGE},
-};
 
 static void grow_table(pl_parse *p)
 {
@@ -84,8 +35,8 @@ static void classify(pl_sym *s)
     if (s->name[0] == '.') {
         s->token = T_WORD;
         s->word = (uint16_t)pl_word_find(s->name + 1, s->len - 1);
-        for (size_t k = 0; k < sizeof directives / sizeof *directives; k++)
-            if (!strcmp(directives[k].name, s->name)) s->token = (int16_t)directives[k].token;
+        const pl_directive *d = pl_directive_find(s->name);
+        if (d) s->token = d->token;
         return;
     }
     if (s->name[0] >= 'a' && s->name[0] <= 'z') s->mnem = (int16_t)pl_mnem_find(s->name, s->len);
