@@ -67,9 +67,10 @@ static size_t index_of(const struct cuda_tiles *t, unsigned x, unsigned y, unsig
     return ((size_t)z * t->n[1] + y) * t->n[0] + x;
 }
 
-/* Calls `each` for the rows of a tile: their bytes, and the position of the row in the tile. */
-static void each_row(const struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, int file,
-                     uint64_t offset, void (*each)(uint8_t *row, size_t bytes, int file, off_t at))
+/* Calls `each` for the rows of a tile, until it returns false: their bytes, and the position of the
+ * row in the tile. Returns the last result. */
+static bool each_row(const struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, int file,
+                     uint64_t offset, bool (*each)(uint8_t *row, size_t bytes, int file, off_t at))
 {
     const cuda_tile_layout *l = &t->l;
     const size_t left = (size_t)x * l->size[0], top = (size_t)y * l->size[1],
@@ -77,41 +78,56 @@ static void each_row(const struct cuda_tiles *t, unsigned x, unsigned y, unsigne
     const size_t width = left + l->size[0] < l->extent[0] ? l->size[0] : l->extent[0] - left;
     for (size_t k = 0; k < l->size[2] && front + k < l->extent[2]; k++)
         for (size_t i = 0; i < l->size[1] && top + i < l->extent[1]; i++)
-            each(l->bytes + (front + k) * l->slice + (top + i) * l->pitch + left * l->texel,
-                 width * l->texel, file,
-                 (off_t)(offset + (k * l->size[1] + i) * l->size[0] * l->texel));
+            if (!each(l->bytes + (front + k) * l->slice + (top + i) * l->pitch + left * l->texel,
+                      width * l->texel, file,
+                      (off_t)(offset + (k * l->size[1] + i) * l->size[0] * l->texel)))
+                return false;
+    return true;
 }
 
-static void load_row(uint8_t *row, size_t bytes, int file, off_t at)
+static bool load_row(uint8_t *row, size_t bytes, int file, off_t at)
 {
-    if (pread(file, row, bytes, at) != (ssize_t)bytes) memset(row, 0, bytes);
+    return pread(file, row, bytes, at) == (ssize_t)bytes;
 }
 
-static void store_row(uint8_t *row, size_t bytes, int file, off_t at)
+static bool store_row(uint8_t *row, size_t bytes, int file, off_t at)
 {
-    if (file >= 0) (void)!pwrite(file, row, bytes, at);
+    return pwrite(file, row, bytes, at) == (ssize_t)bytes;
+}
+
+static bool clear_row(uint8_t *row, size_t bytes, int file, off_t at)
+{
+    (void)file, (void)at;
     memset(row, 0, bytes);
+    return true;
 }
 
 static void release(pool_file *f)
 {
     if (--f->refs) return;
-    close(f->fd);
+    if (f->fd >= 0) close(f->fd);
     free(f);
 }
 
-/* Maps a tile, or (without a pool) unmaps it. */
-static void set_tile(struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, place to)
+/* Maps a tile, or (without a pool) unmaps it. False: the tile pool cannot be written, and the tile
+ * is mapped as before, or it cannot be read, and the tile is not mapped. */
+static bool set_tile(struct cuda_tiles *t, unsigned x, unsigned y, unsigned z, place to)
 {
     place *p = &t->at[index_of(t, x, y, z)];
     if (p->pool) {
-        each_row(t, x, y, z, p->pool->fd, p->offset, store_row);
+        if (!each_row(t, x, y, z, p->pool->fd, p->offset, store_row)) return false;
+        each_row(t, x, y, z, -1, 0, clear_row);
         release(p->pool);
+        p->pool = NULL;
+    }
+    if (!to.pool) return true;
+    if (!each_row(t, x, y, z, to.pool->fd, to.offset, load_row)) {
+        each_row(t, x, y, z, -1, 0, clear_row);
+        return false;
     }
     *p = to;
-    if (!p->pool) return;
     p->pool->refs++;
-    each_row(t, x, y, z, p->pool->fd, p->offset, load_row);
+    return true;
 }
 
 void cuda_free_tiles(struct cuda_tiles *t)
@@ -126,7 +142,7 @@ void cuda_clear_unmapped(const struct cuda_tiles *t)
     for (unsigned z = 0; z < t->n[2]; z++)
         for (unsigned y = 0; y < t->n[1]; y++)
             for (unsigned x = 0; x < t->n[0]; x++)
-                if (!t->at[index_of(t, x, y, z)].pool) each_row(t, x, y, z, -1, 0, store_row);
+                if (!t->at[index_of(t, x, y, z)].pool) each_row(t, x, y, z, -1, 0, clear_row);
 }
 
 /* Converts the region of a mapping to tiles. False: it does not consist of whole tiles. */
@@ -179,11 +195,12 @@ int cuda_map_tiles(const void *list, size_t k, int device, int fd, uint64_t size
     pool_file *f = m->pool ? calloc(1, sizeof *f) : NULL;
     if (m->pool && !f) return CU_MEMORY_ALLOCATION;
     if (f) *f = (pool_file){dup(fd), 1};
+    bool ok = !f || f->fd >= 0;
     uint64_t at = m->offset;
     for (unsigned z = 0; z < n[2]; z++)
         for (unsigned y = 0; y < n[1]; y++)
-            for (unsigned x = 0; x < n[0]; x++, at += CUDA_TILE_BYTES)
-                set_tile(t, first[0] + x, first[1] + y, first[2] + z, (place){f, at});
+            for (unsigned x = 0; x < n[0] && ok; x++, at += CUDA_TILE_BYTES)
+                ok = set_tile(t, first[0] + x, first[1] + y, first[2] + z, (place){f, at});
     if (f) release(f);
-    return CU_OK;
+    return ok ? CU_OK : CU_OPERATING_SYSTEM;
 }

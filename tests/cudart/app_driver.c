@@ -1,6 +1,8 @@
 /* app_driver.c - green contexts, device-updatable kernel nodes, recorded tables of errors and
  * occupancy, tensor maps, flags of contexts. */
 #include "tests/cudart/app.h"
+#include <signal.h>
+#include <sys/resource.h>
 #include <time.h>
 
 int cudaStreamUpdateCaptureDependencies(void *stream, void **node, const void *data, size_t n,
@@ -1606,6 +1608,25 @@ static void sparse_tiles(void)
     EXPECT(cudaMemcpy2DFromArray(out, 8, a, 0, 0, 8, 1, D2H), 0);
     EXPECT(out[0] == 5 && out[1] == 6, 1);
     EXPECT(cuMemMapArrayAsync(&m, 0, NULL), CU_INVALID_VALUE);
+    /* Without file descriptors the tile cannot be mapped again. */
+    struct rlimit all;
+    EXPECT(getrlimit(RLIMIT_NOFILE, &all), 0);
+    EXPECT(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, all.rlim_max}), 0);
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), CU_OPERATING_SYSTEM);
+    EXPECT(setrlimit(RLIMIT_NOFILE, &all), 0);
+    /* If the pool cannot be written, the tile stays mapped and keeps its contents. */
+    m.operation = UNMAP;
+    m.pool = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    EXPECT(getrlimit(RLIMIT_FSIZE, &all), 0);
+    EXPECT(setrlimit(RLIMIT_FSIZE, &(struct rlimit){0, all.rlim_max}), 0);
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), CU_OPERATING_SYSTEM);
+    EXPECT(setrlimit(RLIMIT_FSIZE, &all), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, 0, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] == 5 && out[1] == 6, 1);
+    EXPECT(cuMemMapArrayAsync(&m, 1, NULL), 0);
+    EXPECT(cudaMemcpy2DFromArray(out, 8, a, 0, 0, 8, 1, D2H), 0);
+    EXPECT(out[0] + out[1] == 0, 1);
 }
 
 /* Recorded on an H200. */
