@@ -27,6 +27,7 @@ typedef struct writer {
     FILE *f;
     int64_t kernel, sm, offset; /* offset: cycle at which the launch starts */
     int64_t per_block;          /* warps */
+    int64_t first_inst, end;    /* rows of inst of this launch: from first_inst, before end */
     int64_t lane;               /* 0; others: for launches that run at the same time */
     bool application;           /* a CUDA program: times are on its clock ... */
     double start_us, mhz;       /* ... start of the launch on that clock; cycles per microsecond */
@@ -138,7 +139,11 @@ static int put_issues(writer *w)
            "FROM inst i JOIN kernel k ON k.id = i.kernel JOIN instruction n ON n.module = k.module "
            "AND n.pc = i.pc "
            "JOIN stall_reason r ON r.id = i.stall WHERE i.kernel = ?1 AND (?2 < 0 OR i.sm = ?2) "
-           "ORDER BY i.id");
+           "AND i.id >= ?3 AND i.id < ?4 ORDER BY i.id");
+    if (s) {
+        sqlite3_bind_int64(s, 3, w->first_inst);
+        sqlite3_bind_int64(s, 4, w->end);
+    }
     while (s && sqlite3_step(s) == SQLITE_ROW) {
         int64_t cycle = sqlite3_column_int64(s, 0), pid = add(sqlite3_column_int64(s, 1), 1),
                 wait = sqlite3_column_int64(s, 6);
@@ -311,11 +316,17 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
 {
     writer w = {.db = db, .f = out, .sm = sm};
     sqlite3_stmt *s = NULL;
-    int code = sqlite3_prepare_v2(db,
-                                  "SELECT id, name, coalesce(cycles, 0), warps / max(blocks, 1), "
-                                  "(SELECT start_us FROM activity WHERE kernel = k.id) "
-                                  "FROM kernel k WHERE ?1 = 0 OR id = ?1 ORDER BY id",
-                                  -1, &s, NULL);
+    /* inst has no index of kernels, but its rows are in the order of the launches */
+    int code = sqlite3_prepare_v2(
+        db,
+        "WITH start AS (SELECT kernel, min(start_us) AS us FROM activity GROUP BY kernel), "
+        "span AS (SELECT id, first_inst, min(first_inst) OVER (ORDER BY id ROWS BETWEEN "
+        "1 FOLLOWING AND UNBOUNDED FOLLOWING) AS next FROM kernel) "
+        "SELECT k.id, k.name, coalesce(k.cycles, 0), k.warps / max(k.blocks, 1), a.us, "
+        "coalesce(p.first_inst, 0), coalesce(p.next, 9223372036854775807) "
+        "FROM kernel k JOIN span p ON p.id = k.id LEFT JOIN start a ON a.kernel = k.id "
+        "WHERE ?1 = 0 OR k.id = ?1 ORDER BY k.id",
+        -1, &s, NULL);
     if (code != SQLITE_OK) return cli_sql_failed(gpu, db, NULL);
     sqlite3_bind_int64(s, 1, launch);
     fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
@@ -328,6 +339,8 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
         w.kernel = sqlite3_column_int64(s, 0);
         w.per_block = sqlite3_column_int64(s, 3);
         w.start_us = sqlite3_column_double(s, 4);
+        w.first_inst = sqlite3_column_int64(s, 5);
+        w.end = sqlite3_column_int64(s, 6);
         if (w.application)
             w.lane = choose_lane(&w, 0, 0, w.start_us, w.start_us + (double)cycles / w.mhz, false);
         begin_event_at(&w, 'X', text(s, 1), "launch", 0, w.lane * LANE_THREADS, 0);

@@ -7,7 +7,7 @@
  * tolerance. Quadratic behaviour anywhere exceeds the limit by nearly FACTOR times.
  *
  * The memory of a checker is compared with the bytes of the launch's buffers, and the cost of small
- * launches on a large machine with that on a small one. */
+ * launches on a large machine with that on a small one, and exports of traces of many launches. */
 #define _GNU_SOURCE /* syscall, wait4 */
 #include "tests/harness.h"
 
@@ -380,6 +380,45 @@ static void small_launches(const char *folder)
     tap_note("%.1f times the %s", ratio, of[0].counted ? "instructions" : "processor time");
 }
 
+/* Exporting the trace of many launches takes time proportional to their number. */
+static void traced_launches(const char *folder)
+{
+    enum { LAUNCHES = 300 };
+    cost of[2];
+    for (unsigned k = 0; k < 2; k++) {
+        char ptx[512], json[512], db[512], to[512];
+        const unsigned n = k ? FACTOR * LAUNCHES : LAUNCHES;
+        snprintf(ptx, sizeof ptx, "%s/traced.ptx", folder);
+        snprintf(json, sizeof json, "%s/traced.json", folder);
+        snprintf(db, sizeof db, "%s/traced%u.db", folder, n);
+        snprintf(to, sizeof to, "%s/traced%u.json", folder, n);
+        out = fopen(ptx, "w");
+        if (!out) exit(EXIT_FAILURE);
+        line(".version 9.0\n.target sm_90a\n.address_size 64");
+        line(".visible .entry k() {");
+        for (unsigned b = 0; b < 40; b++) line("bar.sync 0;");
+        line("ret; }");
+        fclose(out);
+        out = fopen(json, "w");
+        if (!out) exit(EXIT_FAILURE);
+        line("{\"ptx\": \"traced.ptx\", \"grid\": 1, \"block\": 128, \"args\": [], \"then\": [");
+        for (unsigned l = 1; l < n; l++)
+            line("%s{\"grid\": 1, \"block\": 128, \"args\": []}", l > 1 ? ", " : "");
+        line("]}");
+        fclose(out);
+        char *run[] = {"ptxloom", "run", "--arch", "toy", "--summary", "--trace", db, json, NULL},
+             *export[] = {"ptxloom", "export", db, "-o", to, NULL};
+        const cost traced = execute(run);
+        of[k] = execute(export);
+        of[k].good &= traced.good;
+    }
+    const double ratio = of[1].work / of[0].work;
+    tap(of[0].good && of[1].good && ratio <= (of[0].counted ? 1.5 : 2.25) * FACTOR,
+        "the export of a trace of many launches");
+    tap_note("%d times as many: %.1f times the %s", FACTOR, ratio,
+             of[0].counted ? "instructions" : "processor time");
+}
+
 int main(void)
 {
     char *folder = scratch_make();
@@ -397,6 +436,7 @@ int main(void)
     checker();
 #endif
     small_launches(folder);
+    traced_launches(folder);
     scratch_remove(folder);
     return tap_done();
 }
