@@ -136,7 +136,18 @@ unknown.ptx:1:10: warning: PTX 9.5 is newer than ptxloom, which knows PTX up to 
 unknown.ptx:2:9: error: unknown target 'sm_130' [E0313]
      2 | .target sm_130
        |         ^~~~~~
-  help: did you mean 'sm_10'?; the module has .version 9.5, which is newer than ptxloom knows (9.4)
+  help: the newest target that ptxloom knows is sm_121; the module has .version 9.5, which is newer than ptxloom knows (9.4)
+END
+sed 's/(/(.param .u64 p) .newperf 3 {/; s/3 {.*/3 { .newreg x; ret; }/; s/9.5/9.4/' later.ptx >unknown.ptx
+says 2 check unknown.ptx <<'END'
+unknown.ptx:4:34: error: syntax error at '.newperf' [E0100]
+     4 | .visible .entry k(.param .u64 p) .newperf 3 { .newreg x; ret; }
+       |                                  ^~~~~~~~
+  help: no directive, modifier or type with this name may be here
+unknown.ptx:4:47: error: syntax error at '.newreg' [E0100]
+     4 | .visible .entry k(.param .u64 p) .newperf 3 { .newreg x; ret; }
+       |                                               ^~~~~~~
+  help: no directive, modifier or type with this name may be here
 END
 for version in 0.3 09.4 9.10 8.9 99999.1; do
     sed "s/9.5/$version/" later.ptx >unknown.ptx
@@ -556,6 +567,12 @@ argument 2:1:5: error: 'u32[4' is not an argument: the count ends with ']' [E041
      1 | u32[4
        |     ^
 END
+long=$(printf '%040d' 0 | sed 's/0/1]1]/g')
+says 2 run one.ptx -g 1 -b 32 u32:1 "u32[]=[$long" <<END
+argument 2:1:8: error: 'u32[]=[1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1...' is not an argument: this is not a number that fits 64 bits [E0416]
+     1 | u32[]=[1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1]1...
+       |        ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~
+END
 says 2 run one.ptx -b 32 u32:1 'u32[4]' <<'END'
 error: the launch has no grid [E0417]
   help: A launch needs a grid and a block: -g BLOCKS -b THREADS, such as -g 40 -b 256, or the keys "grid" and "block".
@@ -580,8 +597,8 @@ forever.ptx:4:26: error: stopped by the limit of 5000 cycles while kernel 'k' wa
   help: run's option --max-cycles sets it
 END
 says 3 run widths.ptx -g 1 -b 1 --max-output 1M u32:1048500 u32:1000000000 <<'END'
-widths.ptx:14:5: error: stopped by the limit of 1048576 bytes of printed text while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
-    14 |     bra L; }
+widths.ptx:13:5: error: stopped by the limit of 1048576 bytes of printed text while kernel 'k' was running (block 0,0,0, thread 0,0,0) [E0420]
+    13 | L:  call.uni (r), vprintf, (f, a);
        |     ^
   help: run's option --max-output sets it
 END

@@ -570,6 +570,19 @@ pl_status pl_grid_open(pl_grid *g)
     return PL_OK;
 }
 
+void pl_grid_stop_at(pl_grid *head, const pl_warp *w, unsigned lane)
+{
+    pl_stop *s = &head->stopped;
+    const pl_grid *g = w->cta->grid;
+    const uint32_t t = pl_first_thread(w) + lane, x = g->block[0], y = g->block[1];
+    *s = (pl_stop){.cause = s->cause,
+                   .has_location = true,
+                   .pc = w->pc,
+                   .kernel = g->entry->name,
+                   .thread = {t % x, t / x % y, t / x / y}};
+    memcpy(s->block, w->cta->id, sizeof s->block);
+}
+
 bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live,
                   size_t n)
 {
@@ -587,17 +600,8 @@ bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta 
     for (size_t k = 0; k < n && !s->has_location; k++)
         for (uint32_t j = 0; j < live[k]->nwarps && !s->has_location; j++) {
             const pl_warp *w = &live[k]->warp[j];
-            const pl_grid *g = live[k]->grid;
             if (w->state == PL_WARP_DONE || !w->nsplits) continue;
-            const pl_lanes lanes = w->active ? w->active : w->lanes;
-            const uint32_t t = j * g->width + (uint32_t)__builtin_ctzll(lanes), x = g->block[0],
-                           y = g->block[1];
-            *s = (pl_stop){.cause = s->cause,
-                           .has_location = true,
-                           .pc = w->pc,
-                           .kernel = g->entry->name,
-                           .thread = {t % x, t / x % y, t / x / y}};
-            memcpy(s->block, live[k]->id, sizeof s->block);
+            pl_grid_stop_at(head, w, (unsigned)__builtin_ctzll(w->active ? w->active : w->lanes));
         }
     return true;
 }

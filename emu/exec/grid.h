@@ -232,6 +232,8 @@ uint64_t pl_grid_block_bytes(const pl_grid *g); /* bytes on the host that one of
  * g->stopped of the head. */
 bool pl_grid_stop(pl_grid *head, uint64_t cycles, uint64_t instructions, pl_cta *const *live,
                   size_t n);
+/* This lane is the location of the stop. */
+void pl_grid_stop_at(pl_grid *head, const pl_warp *w, unsigned lane);
 void pl_grid_close(pl_grid *g);
 pl_cta *pl_cta_start(pl_grid *g, uint32_t linear, uint32_t sm); /* NULL: out of memory */
 /* Cancels the next cluster (or block) that has not started. id: its first block. False: all have

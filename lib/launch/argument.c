@@ -36,7 +36,11 @@ static void set_position(parser *p, const char *at, size_t n)
 static pl_diag *report_error(parser *p, const char *at, size_t n, const char *why)
 {
     set_position(p, at, n);
-    return pl_report(&p->gpu->diags, PL_E0416, pl_case_arg_at(p->c, p->k), p->text, why);
+    enum { MOST = 60 };
+    const char *text = strlen(p->text) <= MOST
+                           ? p->text
+                           : pl_arena_printf(p->gpu->messages, "%.*s...", MOST, p->text);
+    return pl_report(&p->gpu->diags, PL_E0416, pl_case_arg_at(p->c, p->k), text, why);
 }
 
 static bool value(parser *p, const char *s, size_t n, uint64_t *bits)

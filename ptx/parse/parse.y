@@ -21,6 +21,7 @@ typedef void *yyscan_t;
 
 int pl_ptx_yylex(YYSTYPE *value, YYLTYPE *at, yyscan_t scanner);
 void pl_ptx_lex_plain(yyscan_t scanner);
+char *pl_ptx_yyget_text(yyscan_t scanner);
 static void pl_ptx_yyerror(YYLTYPE *at, yyscan_t scanner, pl_parse *p, const char *message);
 
 /* Where a statement may begin, plain ones are parsed without the grammar (fast_path.c), unless the
@@ -561,14 +562,18 @@ static int yyreport_syntax_error(const yypcontext_t *context, yyscan_t scanner, 
     }
     yysymbol_kind_t token = yypcontext_token(context);
     const pl_loc *at = yypcontext_location(context);
-    (void)scanner;
+    const char *what = token == YYSYMBOL_YYEMPTY ? "this" : yysymbol_name(token);
+    /* a word that is no directive: its text says more than the name of the token */
+    if (token == YYSYMBOL_T_WORD)
+        what = pl_arena_printf(p->arena, "'%.60s'", pl_ptx_yyget_text(scanner));
     for (int k = 0; n <= MOST && k < n; k++)
         wanted = pl_arena_printf(p->arena, "%s%s%s", wanted,
                                  k == 0 ? "" : k + 1 == n ? " or " : ", ",
                                  yysymbol_name(expected[k]));
-    pl_report(p->diags, PL_E0100, *at,
-              token == YYSYMBOL_YYEMPTY ? "this" : yysymbol_name(token))->help =
-        *wanted ? pl_arena_printf(p->arena, "expected %s", wanted) : NULL;
+    pl_report(p->diags, PL_E0100, *at, what)->help =
+        *wanted                     ? pl_arena_printf(p->arena, "expected %s", wanted)
+        : token == YYSYMBOL_T_WORD ? "no directive, modifier or type with this name may be here"
+                                    : NULL;
     p->func_has_syntax_error = true;
     return 0;
 }

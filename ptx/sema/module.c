@@ -27,7 +27,8 @@ static const struct target {
     {"sm_121a", 88}, {"sm_121f", 88},
 };
 
-#define NEWEST versions[sizeof versions / sizeof *versions - 1]
+#define NEWEST_TARGET 121
+#define NEWEST        versions[sizeof versions / sizeof *versions - 1]
 
 /* From here on forms are matched against the new .version or .target. */
 static void use_target(pl_parse *p)
@@ -137,7 +138,11 @@ void pl_module_target(pl_parse *p, pl_sym *s, pl_loc at)
     }
     pl_diag *d = pl_report(p->diags, PL_E0313, at, s->name);
     unsigned best = 2;
-    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+    bool later = !strncmp(s->name, "sm_", 3) && strtoul(s->name + 3, NULL, 10) > NEWEST_TARGET;
+    if (later)
+        d->help = pl_arena_printf(p->arena, "the newest target that ptxloom knows is sm_%d",
+                                  NEWEST_TARGET);
+    for (size_t k = 0; !later && k < sizeof targets / sizeof *targets; k++) {
         unsigned e =
             pl_edit_distance(s->name, s->len, targets[k].name, strlen(targets[k].name), best);
         if (e < best) {

@@ -78,10 +78,13 @@ static void call_vprintf(const pl_call *k, unsigned lane)
     uint64_t text = pl_call_argument(k, 0, lane);
     reader r = {.w = k->w, .lane = lane, .buffer = pl_call_argument(k, 1, lane)};
     const pl_print_source from = {.ctx = &r, .argument = read_argument, .string = read_string};
+    pl_grid *head = k->w->grid->head;
+    pl_print_buffer *out = &k->w->grid->system->out;
     int consumed = -1;
     record_request(k, PL_DRIVER_PRINT, 0);
     if (text && string_at(k->w, lane, text, format, sizeof format))
-        consumed = pl_print_format(&k->w->grid->system->out, format, &from);
+        consumed = pl_print_format(out, format, &from);
+    if (out->full && !head->stopped.has_location) pl_grid_stop_at(head, k->w, lane);
     if (pl_failed(k->w->grid)) return;
     pl_call_return(k, lane, (uint64_t)(int64_t)consumed);
 }
