@@ -185,12 +185,24 @@ static bool is_value(const contraction *o, uint32_t row)
     return o->r[row].defs == 1 && !o->loop_carried[row];
 }
 
-/* True if the factors still have their values at `use`: they are values, or only straight-line code
- * that does not write them lies between. */
+/* True if the row keeps its value from `def` to each use of its product: it is a value, or all of
+ * its writes precede `def`, and every use follows `def` within an iteration. */
+static bool is_settled(const contraction *o, const pl_insn *def, uint32_t row)
+{
+    const uint32_t at = (uint32_t)(def - o->p->code.at);
+    const uint32_t rows = plain_type(def) == W_f64 ? 2 : 1;
+    bool precede = is_value(o, def->op[0]);
+    for (uint32_t k = 0; k < rows; k++)
+        precede &= o->r[row + k].defs != 0 && o->r[row + k].def < at;
+    return is_value(o, row) || precede;
+}
+
+/* True if the factors still have their values at `use`: no later instruction writes them, or only
+ * straight-line code that does not write them lies between. */
 static bool factors_unchanged(const contraction *o, const pl_insn *def, uint32_t use)
 {
     const uint32_t second = def->op[pl_forms[def->form].noperands - 1];
-    if (is_value(o, def->op[1]) && is_value(o, second)) return true;
+    if (is_settled(o, def, def->op[1]) && is_settled(o, def, second)) return true;
     uint32_t at = (uint32_t)(def - o->p->code.at);
     writes w = {def->op[1], second, plain_type(def) == W_f64 ? 2 : 1, false};
     for (uint32_t pc = at + 1; pc <= use && !w.hit; pc++) {
