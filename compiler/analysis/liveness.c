@@ -86,6 +86,14 @@ void pl_liveness_locate(pl_liveness *f, pl_insn *i, bool in_cycle)
     }
 }
 
+void pl_liveness_free_undefined(pl_liveness *f)
+{
+    for (uint32_t k = 0; k < f->n; k++) {
+        pl_live_value *v = &f->v[k];
+        if (!v->writes && !v->precolored && !v->is_pred) v->regs = 0;
+    }
+}
+
 bool pl_liveness_number_global(pl_liveness *f)
 {
     f->value = pl_arena_array(f->a, uint32_t, f->n + 1);
@@ -165,6 +173,7 @@ bool pl_liveness_values(pl_liveness *f, pl_ir *x, bool with_preds)
         for (f->at = 0; f->at < x->blocks.at[f->block].code.n; f->at++)
             pl_liveness_locate(f, &x->blocks.at[f->block].code.at[f->at],
                                pl_ir_in_cycle(x, f->block));
+    pl_liveness_free_undefined(f);
     return true;
 }
 

@@ -84,6 +84,8 @@ void pl_liveness_join_operands(pl_liveness *f, pl_insn *i);
 void pl_liveness_number(pl_liveness *f);
 /* Notes the first accesses and the writes of values. in_cycle: the block may execute again. */
 void pl_liveness_locate(pl_liveness *f, pl_insn *i, bool in_cycle);
+/* After all instructions: values that nothing writes occupy no registers, as with ptxas. */
+void pl_liveness_free_undefined(pl_liveness *f);
 /* Numbers the values that may be live across blocks. Requires `sets`. Returns false when out of
  * memory. */
 bool pl_liveness_number_global(pl_liveness *f);

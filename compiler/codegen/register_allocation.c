@@ -177,7 +177,11 @@ static bool find_values(allocator *l)
                 v->v[v->of[i->op[0]] - 1].regs = 0; /* it writes a uniform register */
             i->flags &= (uint16_t) ~(PL_IF_UNIFORM_REG | PL_IF_NARROW64);
         }
-    return pl_live_spans_of_cfg(&v->sets, l->a, &l->g) && pl_liveness_number_global(v);
+    if (!pl_live_spans_of_cfg(&v->sets, l->a, &l->g) || !pl_liveness_number_global(v)) return false;
+    for (pl_interface_iter o = {0}; pl_interface_next(l->f, &o);)
+        if (!(o.use & PL_USE_PRED)) v->v[v->of[*o.row] - 1].precolored = true;
+    pl_liveness_free_undefined(v);
+    return true;
 }
 
 /* Initialises the intervals with the accesses, and notes these for the liveness across blocks. */

@@ -399,8 +399,39 @@ START_TEST(dead_texel_components)
 }
 END_TEST
 
+/* Registers that nothing writes occupy none, in scalar operands and in matrix fragments. They are
+ * neither spilled nor reloaded. ptxas 13.0 for sm_90 (2026-11): 8 registers for the first kernel,
+ * also with a limit of 32. */
+START_TEST(undefined_registers)
+{
+    enum { VALUES = 100 };
+    static char body[16384];
+    size_t at = (size_t)snprintf(body, sizeof body, ".reg .b32 %%u<%u>;\n", VALUES);
+    for (unsigned k = 0; k < 2 * VALUES; k++) /* all are live before the first is read again */
+        at += (size_t)snprintf(body + at, sizeof body - at, "mad.lo.u32 %%r2, %%r2, 5, %%u%u;\n",
+                               k % VALUES);
+    snprintf(body + at, sizeof body - at, "st.global.u32 [%%d1], %%r2;");
+    assemble(body);
+    ck_assert_uint_le(registers, 10);
+    ck_assert_uint_eq(count("ld.local"), 0);
+    assemble(".reg .b32 %a<8>, %b<4>, %c<8>, %s<4>;\n"
+             "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s0, %s1, %s2, %s3}, {%a0, %a1, "
+             "%a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n"
+             "st.global.v4.u32 [%d1], {%s0, %s1, %s2, %s3};");
+    const uint32_t undefined = registers;
+    assemble(".reg .b32 %a<8>, %b<4>, %c<8>, %s<4>;\n"
+             "ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%d2];\n"
+             "ld.global.v4.u32 {%c0, %c1, %c2, %c3}, [%d2+16];\n"
+             "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%s0, %s1, %s2, %s3}, {%a0, %a1, "
+             "%a2, %a3}, {%b0, %b1}, {%c0, %c1, %c2, %c3};\n"
+             "st.global.v4.u32 [%d1], {%s0, %s1, %s2, %s3};");
+    ck_assert_uint_ge(registers, undefined + 4);
+}
+END_TEST
+
 UNIT_MAIN("opt_registers", uniform_regs_parameters, uniform_regs_divergent_values,
           uniform_regs_loop_counters, uniform_regs_f64_constants, lower_int64_zero_upper_half,
           narrow_int64_const_and_local_indices, place_constant_loads_pairs, i2f_or_i2fp,
           allocate_callee_saved_registers, rematerialize_tid, live_ranges_shift_immediates,
-          lower_wmma_fragment_registers, setmaxnreg_initial_registers, dead_texel_components)
+          lower_wmma_fragment_registers, setmaxnreg_initial_registers, dead_texel_components,
+          undefined_registers)
