@@ -52,10 +52,9 @@ int pl_cuKernelSetCacheConfig(const void *function, int config, int device)
 int pl_cuKernelGetAttribute(int *value, int attribute, cuda_function *f, int device)
 {
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    const int current = cuda_self.device;
-    cuda_self.device = device;
+    const int previous = cuda_use_device(device);
     const int error = pl_cuFuncGetAttribute(value, attribute, f);
-    cuda_self.device = current;
+    cuda_use_device(previous);
     return error;
 }
 
@@ -125,10 +124,9 @@ int pl_cuLaunchKernel(cuda_function *f, unsigned gx, unsigned gy, unsigned gz, u
     if (!s || !is_in_context(f, stream, s)) return CU_INVALID_HANDLE;
     if (params && extra) return CU_INVALID_VALUE;
     if (!params && extra) {
-        const int device = cuda_self.device;
-        cuda_self.device = s->device;
+        const int previous = cuda_use_device(s->device);
         const int error = cuda_function_of(f, &f);
-        cuda_self.device = device;
+        cuda_use_device(previous);
         return error ? error : launch_block(f, &l, extra, s);
     }
     return pl_cudaLaunchKernel(f, l.grid, l.block, params, shared, stream);

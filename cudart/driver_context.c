@@ -332,11 +332,10 @@ int pl_cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 
 int pl_cuDevicePrimaryCtxReset(int device)
 {
-    const int previous = cuda_self.device;
     if (!cuda_is_device(device)) return CU_INVALID_DEVICE;
-    cuda_self.device = device;
+    const int previous = cuda_use_device(device);
     const int error = pl_cudaDeviceReset();
-    cuda_self.device = previous;
+    cuda_use_device(previous);
     return error;
 }
 

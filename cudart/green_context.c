@@ -302,10 +302,9 @@ static int apply_to_streams(cuda_context *c, void *event,
     if (!event) return CU_INVALID_HANDLE;
     void **list = streams_of(c, &n);
     if (!list) return CU_MEMORY_ALLOCATION;
-    const int device = cuda_self.device;
-    cuda_self.device = c->device;
+    const int previous = cuda_use_device(c->device);
     const int error = invalidate_captures(list, n) ? CU_CAPTURE_UNSUPPORTED : apply(list, n, event);
-    cuda_self.device = device;
+    cuda_use_device(previous);
     free(list);
     return error;
 }

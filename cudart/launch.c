@@ -10,10 +10,10 @@ static int launch(const void *function, const cuda_launch *l, void *const *args,
     cuda_op op = {.kind = OP_KERNEL, .u.kernel.l = *l};
     op.u.kernel.l.shared &= UINT32_MAX;
     cuda_stream *s = cuda_stream_of(stream);
-    const int device = cuda_self.device;
-    if (s) cuda_self.device = s->device; /* device on which it runs, whether or not it is current */
+    /* The device on which it runs, whether or not it is current. */
+    const int previous = cuda_use_device(s ? s->device : cuda_self.device);
     int error = cuda_function_of(function, &f);
-    cuda_self.device = device;
+    cuda_use_device(previous);
     if (error) return error;
     if (!s) return CU_INVALID_HANDLE;
     if (cuda.options.log) cuda_self.kernel = cuda_shown_name(f);

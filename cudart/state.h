@@ -320,6 +320,15 @@ typedef struct cuda_thread {
 
 extern _Thread_local cuda_thread cuda_self;
 
+/* Makes a device current for the library's own work. Returns the previous one, which is made
+ * current again afterwards. */
+static inline int cuda_use_device(int device)
+{
+    const int previous = cuda_self.device;
+    cuda_self.device = device;
+    return previous;
+}
+
 /* True if activities are recorded in the trace. */
 static inline bool cuda_recording(void)
 {

@@ -139,12 +139,11 @@ int cuda_execute(cuda_stream *s, const cuda_op *op)
 {
     hold_until_fault(s);
     if (cuda.fault && op->kind != OP_RECORD) return CU_OK;
-    const int previous_device = cuda_self.device;
-    cuda_self.device = op->kind == OP_KERNEL ? op->u.kernel.device : s->device;
+    const int previous = cuda_use_device(op->kind == OP_KERNEL ? op->u.kernel.device : s->device);
     notify_managed(op, cuda_detect_host_writes);
     const int error = execute(s, op);
     notify_managed(op, cuda_record_checksums);
-    cuda_self.device = previous_device;
+    cuda_use_device(previous);
     hold_until_fault(s);
     if (error != CUDA_BLOCKED) note_completion(s);
     return error;
@@ -201,10 +200,9 @@ static int check_deferred(cuda_op *op, void **staged)
     uint32_t blocks;
     if (op->kind == OP_COPY) return stage_source(&op->u.copy, staged);
     if (op->kind != OP_KERNEL) return CU_OK;
-    const int previous_device = cuda_self.device;
-    cuda_self.device = op->u.kernel.device;
+    const int previous = cuda_use_device(op->u.kernel.device);
     const int error = cuda_check_launch(op->u.kernel.f, &op->u.kernel.l, &blocks);
-    cuda_self.device = previous_device;
+    cuda_use_device(previous);
     return error;
 }
 
@@ -255,10 +253,9 @@ int cuda_run_host(cuda_stream *s, cuda_host_fn *fn, void *arg, uint64_t *number)
     if (!ended) return CUDA_BLOCKED;
     if (!starts && cuda.now > s->ready) s->ready = cuda.now;
     *number = 0;
-    const int previous_device = cuda_self.device;
-    cuda_self.device = s->device;
+    const int previous = cuda_use_device(s->device);
     cuda_clock_host_function(s);
-    cuda_self.device = previous_device;
+    cuda_use_device(previous);
     note_completion(s);
     return CU_OK;
 }
