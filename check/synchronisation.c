@@ -743,22 +743,48 @@ static uint32_t lanes_at(const uint64_t addr[PL_LANES], uint32_t mask)
     return same;
 }
 
+/* An instruction on mbarrier objects: by lane, the address and its place. */
+typedef struct mbarrier_insn {
+    const check_insn *x;
+    check_unit *u;
+    uint64_t addr[PL_LANES];
+    place at[PL_LANES];
+} mbarrier_insn;
+
+static void begin_mbarrier_insn(mbarrier_insn *o, pl_warp *w, const pl_insn *i)
+{
+    o->x = check_insn_of(check_of(w), w, i);
+    o->u = unit_of(w);
+    pl_order_apply_barriers(w, o->u);
+    pl_addresses(w, i, o->x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, o->addr);
+}
+
+/* Executes it. Its releases are before what the unit does from here on. */
+static void end_mbarrier_insn(const mbarrier_insn *o, pl_warp *w, const pl_insn *i, bool released)
+{
+    pl_check *k = check_of(w);
+    if (released) {
+        advance_time(k, o->u);
+        o->u->group[0].stamp = k->time;
+    }
+    o->x->plain(w, i);
+}
+
 static void mbarrier(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = check_insn_of(k, w, i);
-    check_unit *u = unit_of(w);
-    uint64_t addr[PL_LANES];
-    place at[PL_LANES];
+    mbarrier_insn o;
     uint32_t late[PL_LANES] = {0};
     const uint32_t exec = w->exec;
     const pl_space space = i->sel[PL_M_SPACE] ? (pl_space)i->sel[PL_M_SPACE] : PL_SP_GENERIC;
-    pl_order_apply_barriers(w, u);
-    pl_addresses(w, i, x->operand, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    begin_mbarrier_insn(&o, w, i);
+    const check_insn *x = o.x;
+    check_unit *u = o.u;
+    place *at = o.at;
     for (uint32_t m = exec, same; m; m &= ~same) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        same = lanes_at(addr, m);
-        pl_place_of(w, l, space, addr[l], 8, &at[l]);
+        same = lanes_at(o.addr, m);
+        pl_place_of(w, l, space, o.addr[l], 8, &at[l]);
         for (uint32_t n = same; n; n &= n - 1) at[__builtin_ctz(n)] = at[l];
         sync_state *s = mbarrier_at(k, &at[l]);
         if (s) pl_sync_mbarrier(w, i, l, same, &at[l], s->object);
@@ -770,11 +796,7 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
                                 pl_who_unit(block_of(w->cta)->number, PL_AGENTS + unit_index(w)),
                                 k->time);
     }
-    if (x->release) {
-        advance_time(k, u);
-        u->group[0].stamp = k->time;
-    }
-    x->plain(w, i);
+    end_mbarrier_insn(&o, w, i, x->release);
     const uint32_t done = x->acquire && i->op[0] != PL_NO_OPERAND ? w->pred[i->op[0]] & exec : 0;
     for (uint32_t m = exec; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
@@ -795,32 +817,26 @@ static void mbarrier(pl_warp *w, const pl_insn *i)
 static void tensor_commit(pl_warp *w, const pl_insn *i)
 {
     pl_check *k = check_of(w);
-    const check_insn *x = check_insn_of(k, w, i);
-    check_unit *u = unit_of(w);
-    uint64_t addr[PL_LANES];
-    place at[PL_LANES];
+    mbarrier_insn o; /* at: by block */
     const bool multicast = i->op[1] != PL_NO_OPERAND;
     const unsigned l = (unsigned)__builtin_ctz(w->exec);
     unsigned n = 0;
-    pl_order_apply_barriers(w, u);
-    pl_addresses(w, i, 0, i->sel[PL_M_FLAGS] & PL_MF_ADDR32, i->imm, addr);
+    begin_mbarrier_insn(&o, w, i);
     uint32_t ranks = multicast ? pl_row32(w, i->op[1])[l] : 1;
     if (!pl_insn_has(i, W_multicast__cluster__32b)) ranks &= 0xffff;
     for (; ranks; ranks &= ranks - 1) {
-        const uint32_t to = (uint32_t)addr[l], rank = (uint32_t)__builtin_ctz(ranks);
+        const uint32_t to = (uint32_t)o.addr[l], rank = (uint32_t)__builtin_ctz(ranks);
         pl_place_of(w, l, PL_SP_SHARED,
-                    multicast ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to, 8, &at[n]);
-        sync_state *s = mbarrier_at(k, &at[n]);
+                    multicast ? to % PL_SHARED_SLICE + PL_SHARED_SLICE * rank : to, 8, &o.at[n]);
+        sync_state *s = mbarrier_at(k, &o.at[n]);
         if (!s) continue;
-        advance_phase(s, at[n++].bytes);
-        add_release(k, w, u, 1u << l, &s->object->phase);
+        advance_phase(s, o.at[n++].bytes);
+        add_release(k, w, o.u, 1u << l, &s->object->phase);
     }
-    advance_time(k, u);
-    u->group[0].stamp = k->time;
-    x->plain(w, i);
+    end_mbarrier_insn(&o, w, i, true);
     while (n-- > 0) {
-        sync_state *s = known_mbarrier(&at[n]);
-        if (s) advance_phase(s, at[n].bytes);
+        sync_state *s = known_mbarrier(&o.at[n]);
+        if (s) advance_phase(s, o.at[n].bytes);
     }
 }
 
