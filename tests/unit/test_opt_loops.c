@@ -78,6 +78,8 @@ START_TEST(loop_unroll_body_cost)
         {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nmul.lo.u16 %h1, %h1, 77;\ncvt.u32.u16 %r6, %h1;",
          2 + 1},
         {"sub.s32 %r7, %r6, %r2;\nabs.s32 %r7, %r7;\nadd.s32 %r6, %r7, %r6;", 2},
+        {"sub.s32 %r7, %r6, %r2;\nabs.s32 %r7, %r7;\nadd.s32 %r6, %r6, %r7;", 2},
+        {"sub.s32 %r7, %r6, %r2;\nabs.s32 %r7, %r7;\nxor.b32 %r6, %r7, %r6;", 3},
         {".reg .b16 %h<8>;\ncvt.u16.u32 %h1, %r6;\nsetp.gt.u16 %p2, %h1, 9;\nselp.b32 %r6, %r6, "
          "%r2, %p2;",
          2 + 1},

@@ -399,6 +399,22 @@ START_TEST(dead_texel_components)
 }
 END_TEST
 
+/* A vector load writes all its elements: those that nobody reads keep their registers, also in a
+ * kernel with textures. */
+START_TEST(dead_vector_elements)
+{
+    unsigned at[4];
+    assemble("ld.global.v4.u32 {%r3, %r4, %r5, %r6}, [%d1];\n"
+             "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f5, %f5}];\n"
+             "st.global.u32 [%d2], %r3;\nst.global.f32 [%d2+4], %f1;");
+    const char *load = strstr(listing, "ld.global.v4.u32 {");
+    ck_assert_ptr_nonnull(load);
+    ck_assert_int_eq(
+        sscanf(load, "ld.global.v4.u32 {R%u, R%u, R%u, R%u}", &at[0], &at[1], &at[2], &at[3]), 4);
+    for (unsigned k = 1; k < 4; k++) ck_assert_uint_eq(at[k], at[0] + k);
+}
+END_TEST
+
 /* Registers that nothing writes occupy none, in scalar operands and in matrix fragments. They are
  * neither spilled nor reloaded. ptxas 13.0 for sm_90 (2026-11): 8 registers for the first kernel,
  * also with a limit of 32. */
@@ -434,4 +450,4 @@ UNIT_MAIN("opt_registers", uniform_regs_parameters, uniform_regs_divergent_value
           narrow_int64_const_and_local_indices, place_constant_loads_pairs, i2f_or_i2fp,
           allocate_callee_saved_registers, rematerialize_tid, live_ranges_shift_immediates,
           lower_wmma_fragment_registers, setmaxnreg_initial_registers, dead_texel_components,
-          undefined_registers)
+          dead_vector_elements, undefined_registers)
