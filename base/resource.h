@@ -90,6 +90,14 @@ typedef struct pl_array_desc {
     bool layered, cubemap; /* both: an array of cube maps, with six faces each */
 } pl_array_desc;
 
+/* What a module-scope variable refers to: .texref, .samplerref, .surfref, or none of them. */
+typedef enum pl_reference {
+    PL_REFERENCE_NONE,
+    PL_REFERENCE_TEXTURE,
+    PL_REFERENCE_SAMPLER,
+    PL_REFERENCE_SURFACE
+} pl_reference;
+
 /* Where a texture has its texels. */
 typedef enum pl_texture_source {
     PL_TEXTURE_ARRAY,

@@ -144,6 +144,50 @@ typedef struct cuda_texture {
 } cuda_texture;
 _Static_assert(sizeof(cuda_texture) == 72, "layout of CUDA 13");
 
+/* CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR */
+typedef struct cuda_array_2d {
+    size_t width, height;
+    int format;
+    unsigned channels;
+} cuda_array_2d;
+typedef struct cuda_array_3d {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+} cuda_array_3d;
+
+/* CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC */
+typedef struct cuda_driver_resource {
+    int type;
+    union {
+        struct cuda_array *array;
+        struct {
+            uint64_t address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        struct {
+            uint64_t address;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitch;
+        int reserved[32];
+    } u;
+    unsigned flags;
+} cuda_driver_resource;
+typedef struct cuda_driver_texture {
+    int address[3], filter;
+    unsigned flags, anisotropy;
+    int mip_filter;
+    float lod_bias, lod_min, lod_max, border[4];
+    int reserved[12];
+} cuda_driver_texture;
+enum { CUDA_TEXTURE_FLAGS = 0x73 }; /* CU_TRSF_... */
+_Static_assert(sizeof(cuda_driver_resource) == 144, "layout of CUDA 13");
+_Static_assert(sizeof(cuda_driver_texture) == 104, "layout of CUDA 13");
+
 typedef struct cuda_copy3d {
     struct cuda_array *from_array;
     cuda_pos from_pos;

@@ -3,51 +3,10 @@
 #include "cudart/state.h"
 #include <string.h>
 
-/* CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR */
-typedef struct array_2d {
-    size_t width, height;
-    int format;
-    unsigned channels;
-} array_2d;
-typedef struct array_3d {
-    size_t width, height, depth;
-    int format;
-    unsigned channels, flags;
-} array_3d;
-
-/* CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC */
-typedef struct driver_resource {
-    int type;
-    union {
-        struct cuda_array *array;
-        struct {
-            uint64_t address;
-            int format;
-            unsigned channels;
-            size_t bytes;
-        } linear;
-        struct {
-            uint64_t address;
-            int format;
-            unsigned channels;
-            size_t width, height, pitch;
-        } pitch;
-        int reserved[32];
-    } u;
-    unsigned flags;
-} driver_resource;
-typedef struct driver_texture {
-    int address[3], filter;
-    unsigned flags, anisotropy;
-    int mip_filter;
-    float lod_bias, lod_min, lod_max, border[4];
-    int reserved[12];
-} driver_texture;
-_Static_assert(sizeof(driver_resource) == 144, "layout of CUDA 13");
-_Static_assert(sizeof(driver_texture) == 104, "layout of CUDA 13");
-
 enum { READ_AS_INTEGER = 1, NORMALIZED = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
-enum { TEXTURE_FLAGS = READ_AS_INTEGER | NORMALIZED | SRGB | NO_TRILINEAR | SEAMLESS };
+_Static_assert(CUDA_TEXTURE_FLAGS ==
+                   (READ_AS_INTEGER | NORMALIZED | SRGB | NO_TRILINEAR | SEAMLESS),
+               "all flags");
 
 static const struct {
     int format, bits, kind; /* CUarray_format; cudaChannelFormatKind */
@@ -73,7 +32,7 @@ static bool channel_of(int format, unsigned channels, cuda_channel *c)
 
 int pl_cuArray3DCreate_v2(struct cuda_array **out, const void *params)
 {
-    const array_3d *d = params;
+    const cuda_array_3d *d = params;
     cuda_channel c;
     if (!out || !d || !channel_of(d->format, d->channels, &c)) return CU_INVALID_VALUE;
     return pl_cudaMalloc3DArray(out, &c, (cuda_extent){d->width, d->height, d->depth}, d->flags);
@@ -81,15 +40,15 @@ int pl_cuArray3DCreate_v2(struct cuda_array **out, const void *params)
 
 int pl_cuArrayCreate_v2(struct cuda_array **out, const void *params)
 {
-    const array_2d *d = params;
+    const cuda_array_2d *d = params;
     if (!d) return CU_INVALID_VALUE;
-    const array_3d whole = {d->width, d->height, 0, d->format, d->channels, 0};
+    const cuda_array_3d whole = {d->width, d->height, 0, d->format, d->channels, 0};
     return pl_cuArray3DCreate_v2(out, &whole);
 }
 
 int pl_cuMipmappedArrayCreate(struct cuda_array **out, const void *params, unsigned levels)
 {
-    const array_3d *d = params;
+    const cuda_array_3d *d = params;
     cuda_channel c;
     if (!out || !d || !channel_of(d->format, d->channels, &c)) return CU_INVALID_VALUE;
     return pl_cudaMallocMipmappedArray(out, &c, (cuda_extent){d->width, d->height, d->depth},
@@ -100,7 +59,7 @@ int pl_cuArray3DGetDescriptor_v2(void *out, struct cuda_array *a)
 {
     cuda_channel c;
     cuda_extent e;
-    array_3d d = {0};
+    cuda_array_3d d = {0};
     const int error = out ? pl_cudaArrayGetInfo(&c, &e, &d.flags, a) : CU_INVALID_VALUE;
     if (error) return error;
     d.width = e.width;
@@ -115,15 +74,15 @@ int pl_cuArray3DGetDescriptor_v2(void *out, struct cuda_array *a)
 
 int pl_cuArrayGetDescriptor_v2(void *out, struct cuda_array *a)
 {
-    array_3d d;
+    cuda_array_3d d;
     const int error = out ? pl_cuArray3DGetDescriptor_v2(&d, a) : CU_INVALID_VALUE;
     if (error) return error;
-    const array_2d flat = {d.width, d.height, d.format, d.channels};
+    const cuda_array_2d flat = {d.width, d.height, d.format, d.channels};
     memcpy(out, &flat, sizeof flat);
     return CU_OK;
 }
 
-static int resource_of(const driver_resource *r, cuda_resource *out)
+static int resource_of(const cuda_driver_resource *r, cuda_resource *out)
 {
     *out = (cuda_resource){.type = r->type, .flags = r->flags};
     switch (r->type) {
@@ -159,10 +118,10 @@ static bool becomes_float(const cuda_resource *r, unsigned flags)
 int pl_cuTexObjectCreate(unsigned long long *out, const void *resource, const void *texture,
                          const void *view)
 {
-    const driver_texture *t = texture;
+    const cuda_driver_texture *t = texture;
     cuda_resource r;
-    const driver_resource *given = resource;
-    if (!given || given->flags || !t || t->flags & ~(unsigned)TEXTURE_FLAGS)
+    const cuda_driver_resource *given = resource;
+    if (!given || given->flags || !t || t->flags & ~(unsigned)CUDA_TEXTURE_FLAGS)
         return CU_INVALID_VALUE;
     const int error = resource_of(resource, &r);
     if (error) return error;
@@ -202,10 +161,10 @@ static void format_of(const cuda_channel *c, int *format, unsigned *channels)
 int pl_cuTexObjectGetResourceDesc(void *out, unsigned long long handle)
 {
     cuda_resource r;
-    driver_resource *d = out;
+    cuda_driver_resource *d = out;
     const int error = out ? pl_cudaGetTextureObjectResourceDesc(&r, handle) : CU_INVALID_VALUE;
     if (error) return error;
-    *d = (driver_resource){.type = r.type, .flags = r.flags};
+    *d = (cuda_driver_resource){.type = r.type, .flags = r.flags};
     if (r.type == RESOURCE_LINEAR) {
         d->u.linear.address = (uintptr_t)r.u.linear.p;
         d->u.linear.bytes = r.u.linear.bytes;
@@ -229,16 +188,16 @@ int pl_cuTexObjectGetTextureDesc(void *out, unsigned long long handle)
     int error = out ? pl_cudaGetTextureObjectTextureDesc(&t, handle) : CU_INVALID_VALUE;
     if (!error) error = pl_cudaGetTextureObjectResourceDesc(&r, handle);
     if (error) return error;
-    driver_texture d = {.filter = t.filter,
-                        .flags = (t.normalized ? NORMALIZED : 0u) | (t.srgb ? SRGB : 0u) |
-                                 (t.no_trilinear ? NO_TRILINEAR : 0u) |
-                                 (t.seamless ? SEAMLESS : 0u) |
-                                 (becomes_float(&r, 0) && !t.read ? READ_AS_INTEGER : 0u),
-                        .anisotropy = t.anisotropy,
-                        .mip_filter = t.mip_filter,
-                        .lod_bias = t.lod_bias,
-                        .lod_min = t.lod_min,
-                        .lod_max = t.lod_max};
+    cuda_driver_texture d = {.filter = t.filter,
+                             .flags = (t.normalized ? NORMALIZED : 0u) | (t.srgb ? SRGB : 0u) |
+                                      (t.no_trilinear ? NO_TRILINEAR : 0u) |
+                                      (t.seamless ? SEAMLESS : 0u) |
+                                      (becomes_float(&r, 0) && !t.read ? READ_AS_INTEGER : 0u),
+                             .anisotropy = t.anisotropy,
+                             .mip_filter = t.mip_filter,
+                             .lod_bias = t.lod_bias,
+                             .lod_min = t.lod_min,
+                             .lod_max = t.lod_max};
     memcpy(d.address, t.address, sizeof d.address);
     memcpy(d.border, t.border, sizeof d.border);
     memcpy(out, &d, sizeof d);

@@ -256,33 +256,27 @@ int pl_cuModuleLoad(cuda_module **out, const char *path)
     return error;
 }
 
-static bool is_module(const cuda_module *m)
-{
-    const cuda_module *k = cuda.modules;
-    while (k && k != m) k = k->next;
-    return k != NULL;
-}
-
 static int unload(cuda_module *m)
 {
-    if (!is_module(m)) return CU_INVALID_HANDLE;
+    if (!cuda_is_module(m)) return CU_INVALID_HANDLE;
     const int unsafe = cuda_check_captures(CUDA_UNSAFE_CALL);
     if (unsafe) return unsafe;
     for (int d = 0; d < cuda.devices; d++) cuda_drain_device(d);
+    cuda_free_references(m);
     cuda_module_free(m);
     return CU_OK;
 }
 
 int pl_cuModuleUnload(cuda_module *m)
 {
-    return is_module(m) && m->library ? CU_NOT_PERMITTED : unload(m);
+    return cuda_is_module(m) && m->library ? CU_NOT_PERMITTED : unload(m);
 }
 
 int pl_cuModuleGetFunction(cuda_function **out, cuda_module *m, const char *name)
 {
     if (!m) return CU_INVALID_HANDLE;
     if (!out || !name || !*name) return CU_INVALID_VALUE;
-    if (!is_module(m)) return CU_INVALID_HANDLE;
+    if (!cuda_is_module(m)) return CU_INVALID_HANDLE;
     const int error = cuda_module_load(m);
     if (error) return error;
     *out = cuda_module_function(m, name);

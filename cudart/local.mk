@@ -20,7 +20,7 @@ cudart_sources = \
 	cudart/nvjitlink.c cudart/nvrtc.c cudart/nvtx.c cudart/options.c cudart/patch.c cudart/peer.c cudart/pool.c \
 	cudart/properties.def cudart/runtime.c cudart/set_launch.c cudart/signals.c cudart/sparse_array.c cudart/state.c cudart/state.h \
 	cudart/stream.c cudart/stream_memory.c cudart/stream_op.c cudart/stream_race.c cudart/stream_time.c cudart/suspended_kernel.c \
-	cudart/suspended_kernel.h cudart/table.c cudart/tensor_map.c cudart/timing.c cudart/transfer.c cudart/virtual_memory.c \
+	cudart/suspended_kernel.h cudart/table.c cudart/tensor_map.c cudart/texture_reference.c cudart/timing.c cudart/transfer.c cudart/virtual_memory.c \
 	cudart/wait_value.c
 cudart_libptxloom_cuda_so_SOURCES = $(cudart_sources)
 nodist_cudart_libptxloom_cuda_so_SOURCES = cudart/gen_api.c

@@ -158,6 +158,13 @@ static int share_variables_with_peers(const cuda_module *m, int owner, bool enab
     return error;
 }
 
+bool cuda_is_module(const cuda_module *m)
+{
+    const cuda_module *k = cuda.modules;
+    while (k && k != m) k = k->next;
+    return k != NULL;
+}
+
 /* The module need not be in the list of modules. */
 void cuda_module_free(cuda_module *m)
 {

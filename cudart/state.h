@@ -443,6 +443,8 @@ const char *cuda_device_name(void);
 /* Returns the kernel of that name in a loaded module; NULL: none. */
 cuda_function *cuda_module_function(cuda_module *m, const char *name);
 void cuda_module_free(cuda_module *m);
+/* True if the module is in the list. */
+bool cuda_is_module(const cuda_module *m);
 int cuda_module_load(cuda_module *m);
 /* Makes the variables of all modules on a device accessible (enable) or inaccessible to kernels of
  * another one. */
@@ -1252,6 +1254,10 @@ void cuda_array_size(const cuda_array *a, size_t *width, size_t *height, size_t 
  * filters integers. */
 int cuda_create_texture(unsigned long long *out, const cuda_resource *r, const cuda_texture *t,
                         const void *view, bool whole_numbers);
+
+/* ---- texture_reference.c ---- */
+/* Frees the texture and surface references of a module. */
+void cuda_free_references(const cuda_module *m);
 
 /* ---- patch.c ---- */
 typedef struct cuda_entry_point {

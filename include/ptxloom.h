@@ -413,6 +413,8 @@ pl_status pl_resource_free(pl_gpu *gpu, uint64_t handle);
 /* Assigns a handle to a .texref, .samplerref or .surfref variable of the module. PL_INVALID: there
  * is none of that name. */
 pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle);
+/* Returns what such a variable refers to. PL_REFERENCE_NONE: there is none of that name. */
+pl_reference pl_module_reference(const pl_module *m, const char *name);
 
 /* ---- launches ---- */
 /* Functional: only execute. Timing: also model the time that the GPU takes. */

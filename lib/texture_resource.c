@@ -206,6 +206,15 @@ pl_status pl_module_bind(pl_module *m, const char *name, uint64_t handle)
     pl_ptr address;
     uint64_t bytes;
     pl_status st = pl_module_symbol(m, name, &address, &bytes);
-    if (st != PL_OK || bytes != sizeof handle) return PL_INVALID;
+    if (st != PL_OK || bytes != sizeof handle || !pl_module_reference(m, name)) return PL_INVALID;
     return pl_copy_to_device(m->gpu, address, &handle, sizeof handle);
+}
+
+pl_reference pl_module_reference(const pl_module *m, const char *name)
+{
+    for (size_t k = 0; k < m->program->vars.n; k++) {
+        const pl_prog_var *v = &m->program->vars.at[k];
+        if (v->reference && strcmp(v->name, name) == 0) return (pl_reference)v->reference;
+    }
+    return PL_REFERENCE_NONE;
 }

@@ -58,8 +58,8 @@ static const pl_field func[] = {
 RECORD(func, pl_prog_func);
 
 static const pl_field var[] = {
-    NUMBER(pl_prog_var, space), NUMBER(pl_prog_var, linkage), BOOL(pl_prog_var, managed),
-    BOOL(pl_prog_var, unsized), NUMBER(pl_prog_var, align),
+    NUMBER(pl_prog_var, space), NUMBER(pl_prog_var, linkage),   BOOL(pl_prog_var, managed),
+    BOOL(pl_prog_var, unsized), NUMBER(pl_prog_var, reference), NUMBER(pl_prog_var, align),
 };
 RECORD(var, pl_prog_var);
 

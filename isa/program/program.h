@@ -146,6 +146,7 @@ typedef struct pl_prog_var {
     uint8_t space; /* pl_space: PL_SP_GLOBAL, PL_SP_CONST, PL_SP_SHARED */
     uint8_t linkage;
     bool managed, unsized;
+    uint8_t reference; /* pl_reference: it holds a handle */
     uint32_t align;
     uint64_t size, address; /* in its space; of global variables set at load time */
     const uint8_t *init;    /* or NULL */

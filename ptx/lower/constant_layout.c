@@ -2,6 +2,7 @@
  * machine program. See constant_layout.h. */
 #include "ptx/lower/constant_layout.h"
 
+#include "base/resource.h"
 #include <stdlib.h>
 
 typedef struct constants {
@@ -67,6 +68,16 @@ void pl_separate_constants(const pl_ast *ast, pl_arena *arena)
     }
 }
 
+static pl_reference reference_of(pl_word type)
+{
+    switch (type) {
+    case W_texref: return PL_REFERENCE_TEXTURE;
+    case W_samplerref: return PL_REFERENCE_SAMPLER;
+    case W_surfref: return PL_REFERENCE_SURFACE;
+    default: return PL_REFERENCE_NONE;
+    }
+}
+
 void pl_lower_variable(const pl_var *v, pl_program *p)
 {
     pl_prog_var *o = pl_push(p->arena, &p->vars);
@@ -75,6 +86,7 @@ void pl_lower_variable(const pl_var *v, pl_program *p)
                        .linkage = (uint8_t)v->linkage,
                        .managed = v->managed,
                        .unsized = v->unsized,
+                       .reference = (uint8_t)reference_of(v->type),
                        .align = v->align,
                        .size = v->size,
                        .init = v->init};

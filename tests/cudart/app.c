@@ -905,6 +905,8 @@ static const struct {
     {"oversubscribed", oversubscribed},
     {"registered", registered},
     {"driver_array", driver_array},
+    {"texture_references", texture_references},
+    {"unbound_reference", unbound_reference},
     {"normalised_coordinates", normalised_coordinates},
     {"old_properties", old_properties},
     {"green", green},

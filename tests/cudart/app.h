@@ -228,6 +228,8 @@ void forked(void);
 void oversubscribed(void);
 void registered(void);
 void driver_array(void);
+void texture_references(void);
+void unbound_reference(void);
 void normalised_coordinates(void);
 void old_properties(void);
 

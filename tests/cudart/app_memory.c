@@ -446,6 +446,211 @@ void driver_array(void)
     EXPECT(cuArrayDestroy(f.array), 0);
 }
 
+/* ---------------------------------------------------------------- texture references */
+
+int cuModuleGetTexRef(void **out, void *m, const char *name);
+int cuModuleGetSurfRef(void **out, void *m, const char *name);
+int cuModuleUnload(void *m);
+int cuTexRefCreate(void **out);
+int cuTexRefDestroy(void *t);
+int cuTexRefSetArray(void *t, void *a, unsigned flags);
+int cuTexRefSetAddress_v2(size_t *offset, void *t, uint64_t address, size_t bytes);
+int cuTexRefSetAddress2D_v3(void *t, const void *desc, uint64_t address, size_t pitch);
+int cuTexRefSetFormat(void *t, int format, int channels);
+int cuTexRefSetAddressMode(void *t, int dim, int mode);
+int cuTexRefSetFilterMode(void *t, int mode);
+int cuTexRefSetMaxAnisotropy(void *t, unsigned ratio);
+int cuTexRefSetFlags(void *t, unsigned flags);
+int cuTexRefGetAddress_v2(uint64_t *address, void *t);
+int cuTexRefGetArray(void **out, void *t);
+int cuTexRefGetMipmappedArray(void **out, void *t);
+int cuTexRefGetFormat(int *format, int *channels, void *t);
+int cuTexRefGetAddressMode(int *mode, void *t, int dim);
+int cuTexRefGetMaxAnisotropy(int *ratio, void *t);
+int cuTexRefGetFlags(unsigned *flags, void *t);
+int cuParamSetTexRef(void *f, int unit, void *t);
+int cuSurfRefSetArray(void *s, void *a, unsigned flags);
+int cuSurfRefGetArray(void **out, void *s);
+int cuArray3DCreate_v2(void **out, const void *params);
+int cuMemcpyHtoA_v2(void *a, size_t offset, const void *from, size_t bytes);
+
+static const char reference_text[] =
+    ".version 8.0\n.target sm_90, texmode_unified\n.address_size 64\n"
+    ".global .texref tx;\n.global .texref t2;\n.global .surfref sf;\n"
+    ".visible .entry fetch(.param .u64 to, .param .f32 x, .param .f32 y)\n"
+    "{ .reg .f32 f<6>; .reg .b64 d<2>; ld.param.u64 d1, [to]; ld.param.f32 f5, [x];\n"
+    "  tex.1d.v4.f32.f32 {f1, f2, f3, f4}, [tx, {f5}]; st.f32 [d1], f1; ret; }\n"
+    ".visible .entry fetch2(.param .u64 to, .param .f32 x, .param .f32 y)\n"
+    "{ .reg .f32 f<7>; .reg .b64 d<2>; ld.param.u64 d1, [to]; ld.param.f32 f5, [x];\n"
+    "  ld.param.f32 f6, [y];\n"
+    "  tex.2d.v4.f32.f32 {f1, f2, f3, f4}, [t2, {f5, f6}]; st.f32 [d1], f1; ret; }\n"
+    ".visible .entry load(.param .u64 to, .param .f32 x, .param .f32 y)\n"
+    "{ .reg .b32 r<3>; .reg .f32 f<2>; .reg .b64 d<2>; ld.param.u64 d1, [to];\n"
+    "  ld.param.f32 f1, [x]; cvt.rzi.s32.f32 r1, f1;\n"
+    "  suld.b.1d.b32.trap {r2}, [sf, {r1}]; st.b32 [d1], r2; ret; }\n";
+
+/* Returns what a kernel of the module reads at (x, y). */
+static float read_at(void *m, const char *kernel, float x, float y)
+{
+    static void *result;
+    float value = -1;
+    void *f;
+    if (!result) EXPECT(cudaMalloc(&result, 4), 0);
+    void *args[] = {&result, &x, &y};
+    EXPECT(cuModuleGetFunction(&f, m, kernel), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaMemcpy(&value, result, 4, COPY_D2H), 0);
+    return value;
+}
+
+/* Compares what is read at eight coordinates, in units of 1/64. */
+static void expect_row(void *m, const float expected[8])
+{
+    static const float x[8] = {0, 0.5f, 1, 1.25f, 2, 3.9f, 4.5f, -3};
+    for (int k = 0; k < 8; k++) EXPECT(read_at(m, "fetch", x[k], 0) * 64, expected[k] * 64);
+}
+
+/* Values and errors as recorded on an H100 (driver 580). */
+static void reference_to_array(void *m, void *t)
+{
+    const array_desc desc = {4, 0, FORMAT_F32, 1};
+    const float texel[4] = {10, 20, 30, 40};
+    void *a, *b;
+    unsigned flags;
+    int format, channels, mode;
+    enum { WRAP = 0, OVERRIDE = 1 };
+    EXPECT(cuTexRefGetArray(&b, t), CU_INVALID_VALUE);
+    EXPECT(cuTexRefGetMipmappedArray(&b, t), CU_INVALID_VALUE);
+    EXPECT(cuTexRefGetFormat(&format, &channels, t), 0);
+    EXPECT(format == FORMAT_F32 && channels == 1, true);
+    EXPECT(cuTexRefGetAddressMode(&mode, t, 2), 0);
+    EXPECT(mode, CLAMP);
+    EXPECT(cuArrayCreate_v2(&a, &desc), 0);
+    EXPECT(cuMemcpyHtoA_v2(a, 0, texel, sizeof texel), 0);
+    EXPECT(cuTexRefSetArray(t, a, 2), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetArray(t, NULL, OVERRIDE), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefSetArray(t, a, OVERRIDE), 0);
+    EXPECT(cuTexRefGetArray(&b, t), 0);
+    EXPECT(a == b, true);
+    expect_row(m, (const float[]){10, 10, 20, 20, 30, 40, 40, 10});
+    EXPECT(cuTexRefSetFilterMode(t, LINEAR), 0);
+    expect_row(m, (const float[]){10, 10, 15, 17.5f, 25, 40, 40, 10});
+    EXPECT(cuTexRefSetAddressMode(t, 0, BORDER), 0);
+    expect_row(m, (const float[]){5, 10, 15, 17.5f, 25, 24.0625f, 0, 0});
+    EXPECT(cuTexRefSetAddressMode(t, 0, WRAP), 0);
+    EXPECT(cuTexRefSetFlags(t, NORMALISED), 0);
+    EXPECT(cuTexRefSetFilterMode(t, POINT), 0);
+    expect_row(m, (const float[]){10, 30, 10, 20, 10, 40, 30, 10});
+    EXPECT(cuTexRefSetFlags(t, 0x100), CU_INVALID_VALUE);
+    EXPECT(cuTexRefGetFlags(&flags, t), 0);
+    EXPECT(flags, NORMALISED);
+    EXPECT(cuTexRefSetFlags(t, 0), 0);
+}
+
+static void reference_to_memory(void *m, void *t, void *t2)
+{
+    const float texel[8] = {15, 25, 35, 45, 55, 65, 75, 85};
+    const array_desc desc = {2, 2, FORMAT_F32, 1};
+    size_t offset = 99;
+    uint64_t at;
+    void *p;
+    EXPECT(cudaMalloc(&p, 256), 0);
+    EXPECT(cudaMemcpy(p, texel, sizeof texel, COPY_H2D), 0);
+    const uint64_t address = (uintptr_t)p;
+    EXPECT(cuTexRefSetAddress_v2(&offset, t, address, 16), 0);
+    EXPECT(offset, 0);
+    EXPECT(cuTexRefGetAddress_v2(&at, t), 0);
+    EXPECT(at == address, true);
+    EXPECT(read_at(m, "fetch", 2, 0), 35);
+    EXPECT(cuTexRefSetAddress_v2(&offset, t, address + 16, 16), 0);
+    EXPECT(offset, 16);
+    EXPECT(read_at(m, "fetch", 5, 0), 65);
+    EXPECT(cuTexRefSetAddress2D_v3(t2, &desc, address, 20), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetAddress2D_v3(t2, &desc, address, 32), 0);
+    EXPECT(read_at(m, "fetch2", 1.5f, 0.5f), 25);
+}
+
+static void own_references(void *m)
+{
+    void *t, *f, *b;
+    uint64_t at;
+    int number;
+    EXPECT(cuTexRefCreate(&t), 0);
+    EXPECT(cuTexRefGetAddress_v2(&at, t), CU_INVALID_VALUE);
+    EXPECT(cuTexRefGetArray(&b, t), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetAddressMode(t, 3, BORDER), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetAddressMode(t, -1, BORDER), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetAddressMode(t, 0, 9), 0); /* values are not checked */
+    EXPECT(cuTexRefSetFilterMode(t, 7), 0);
+    EXPECT(cuTexRefSetMaxAnisotropy(t, 40), 0);
+    EXPECT(cuTexRefGetMaxAnisotropy(&number, t), 0);
+    EXPECT(number, 40);
+    EXPECT(cuTexRefSetFormat(t, 5, 1), 0);
+    EXPECT(cuTexRefSetFormat(t, FORMAT_F32, 3), CU_INVALID_VALUE);
+    EXPECT(cuTexRefDestroy(t), 0);
+    EXPECT(cuTexRefGetMaxAnisotropy(&number, t), CU_INVALID_VALUE);
+    EXPECT(cuModuleGetTexRef(&t, m, "tx"), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
+    EXPECT(cuParamSetTexRef(f, -1, t), 0);
+    EXPECT(cuTexRefDestroy(t), 0);
+}
+
+static void surface_references(void *m)
+{
+    /* CUDA_ARRAY3D_DESCRIPTOR */
+    struct {
+        size_t width, height, depth;
+        int format;
+        unsigned channels, flags;
+    } desc = {8, 0, 0, FORMAT_F32, 1, 2};
+    const float texel[8] = {0, 11, 22, 33};
+    void *s, *a, *b, *plain;
+    EXPECT(cuModuleGetSurfRef(&s, m, "sf"), 0);
+    EXPECT(cuSurfRefGetArray(&b, s), CU_INVALID_VALUE);
+    EXPECT(cuArray3DCreate_v2(&a, &desc), 0);
+    desc.flags = 0;
+    EXPECT(cuArray3DCreate_v2(&plain, &desc), 0);
+    EXPECT(cuMemcpyHtoA_v2(a, 0, texel, sizeof texel), 0);
+    EXPECT(cuSurfRefSetArray(s, a, 1), CU_INVALID_VALUE);
+    EXPECT(cuSurfRefSetArray(s, plain, 0), CU_INVALID_VALUE);
+    EXPECT(cuSurfRefSetArray(s, a, 0), 0);
+    EXPECT(cuSurfRefGetArray(&b, s), 0);
+    EXPECT(a == b, true);
+    EXPECT(read_at(m, "load", 8, 0), 22);
+}
+
+void texture_references(void)
+{
+    void *m, *t, *t2, *s;
+    app_driver();
+    EXPECT(cuModuleLoadData(&m, reference_text), 0);
+    EXPECT(cuModuleGetTexRef(&t, m, "tx"), 0);
+    EXPECT(cuModuleGetTexRef(&t2, m, "tx"), 0);
+    EXPECT(t == t2, true);
+    EXPECT(cuModuleGetTexRef(&t2, m, "t2"), 0);
+    EXPECT(cuModuleGetTexRef(&s, m, "none"), CU_NOT_FOUND);
+    EXPECT(cuModuleGetTexRef(&s, m, "sf"), CU_NOT_FOUND);
+    EXPECT(cuModuleGetSurfRef(&s, m, "tx"), CU_NOT_FOUND);
+    reference_to_array(m, t);
+    reference_to_memory(m, t, t2);
+    own_references(m);
+    surface_references(m);
+    EXPECT(cuModuleUnload(m), 0);
+}
+
+/* A kernel reads a reference to which the program has assigned nothing. */
+void unbound_reference(void)
+{
+    float x = 0;
+    void *m, *f, *p, *args[] = {&p, &x, &x};
+    app_driver();
+    EXPECT(cudaMalloc(&p, 4), 0);
+    EXPECT(cuModuleLoadData(&m, reference_text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    EXPECT(cudaDeviceSynchronize(), 700);
+}
+
 /* Filtered fetches of a texture of 640x480, as recorded on an H100. Normalised coordinates have 21
  * bits of fraction: with more bits, other weights result. */
 void normalised_coordinates(void)

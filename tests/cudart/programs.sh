@@ -33,7 +33,7 @@ n=1
 awk -v what=doc -f "$root/cudart/api.awk" "$root/cudart/api.def" | cmp -s - "$root/doc/cuda-api.md" && echo "ok 1 - doc/cuda-api.md is up to date" ||
     echo "not ok 1 - doc/cuda-api.md differs from api.def: make cuda-api-update"
 
-for t in vectors symbols constants_written memory batched_calls driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits host_functions_later graph_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes deferred_work refused graphs_refused virtual_memory ipc pool_ipc registered driver_array normalised_coordinates old_properties streams threads capture graph graph_memory graph_memory_concurrent graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
+for t in vectors symbols constants_written memory batched_calls driver_copies driver_contexts contexts_of_handles stream_values values_of_kernels values_of_host values_of_mailboxes host_function_waits host_functions_later graph_function_waits values_of_threads kernels_wait graph_waits_for_event values_in_graphs kernel_waits kernel_waits_on_device kernel_waits_in_graph kernel_waits_for_thread kernel_runs_for_long advice stream_attributes deferred_work refused graphs_refused virtual_memory ipc pool_ipc registered driver_array texture_references normalised_coordinates old_properties streams threads capture graph graph_memory graph_memory_concurrent graph_captured_memory graph_condition graph_object graph_block graphs_of_kernels graph_in_capture graph_edges graph_rules graph_capture_into grid_barrier capture_rules pool reset node_updates tensor_maps context_flags as_recorded set_launches; do runs "$t" 5 good "" app $t; done
 runs "vectors, LZ4" 5 good "" env APP_FATBIN=lz4 "$loom" exec "$build/tests/cudart/app" vectors
 large() { APP_FATBIN=large "$loom" exec --module-cache kept "$build/tests/cudart/app" vectors; echo "$?, $(ls kept | wc -l) kept"; }
 for t in assembled loaded; do runs "module cache: $t" 0 "good
@@ -57,6 +57,7 @@ n=$((n + 1))
 [ "$(grep -o -e '^launched' -e 'Assertion' err | head -n 1)" = launched ] && echo "ok $n - an assertion is reported when the host waits" || echo "not ok $n - an assertion is reported when the host waits"
 runs "ranges are not tracked without a trace" 0 none "" env -u NVTX_INJECTION64_PATH "$loom" exec sh -c 'echo "${NVTX_INJECTION64_PATH:-none}"'
 runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
+runs "a texture reference without memory" 5 good "the texture reference has neither an array nor memory" app unbound_reference
 runs "a host pointer in a kernel" 5 good "is memory of the host" app host_pointer
 n=$((n + 1))
 grep -q '; no allocation is near' err && echo "ok $n - a meaningless distance is not reported" || echo "not ok $n - a meaningless distance is not reported"

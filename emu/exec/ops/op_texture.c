@@ -50,8 +50,14 @@ static const pl_object *object(pl_warp *w, const pl_insn *i, unsigned k, unsigne
         w->fx->sampled = w->fx->filtered = w->fx->gathered = w->fx->mip_filtered = false;
     }
     if (o && o->kind == kind) return o;
+    const char *what = kind == PL_OBJECT_SURFACE ? "surface" : "texture";
+    if (variable && !handle) {
+        pl_fault(w, 1u << lane, 0, "CUDA_ERROR_ILLEGAL_ADDRESS",
+                 "the %s reference has neither an array nor memory", what);
+        return NULL;
+    }
     pl_fault(w, 1u << lane, handle, "CUDA_ERROR_ILLEGAL_ADDRESS", "0x%llx is not a handle of a %s",
-             (unsigned long long)handle, kind == PL_OBJECT_SURFACE ? "surface" : "texture");
+             (unsigned long long)handle, what);
     return NULL;
 }
 
