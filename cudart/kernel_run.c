@@ -106,6 +106,7 @@ int cuda_check_launch(cuda_function *f, const cuda_launch *l, uint32_t *blocks)
     if (cluster &&
         (cluster > max_cluster || l->grid.x % c[0] || l->grid.y % c[1] || l->grid.z % c[2]))
         return CU_INVALID_CLUSTER;
+    if (f->info.maxclusterrank && cluster > f->info.maxclusterrank) return CU_INVALID_CLUSTER;
     if (l->cluster[0] && f->info.reqcluster[0] &&
         memcmp(l->cluster, f->info.reqcluster, sizeof l->cluster) != 0)
         return CU_INVALID_CLUSTER;

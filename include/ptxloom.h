@@ -281,6 +281,7 @@ typedef struct pl_kernel_info {
     uint32_t stack_bytes;               /* local_bytes plus those of the deepest call */
     uint32_t constant_bytes;            /* of bank 0: the driver's values, then the parameters */
     uint32_t reqntid[3], maxntid[3], reqcluster[3]; /* directives; 0,0,0: not given */
+    uint32_t maxclusterrank;                        /* blocks of a cluster; 0: not given */
     bool launches_dependents;                       /* it has griddepcontrol.launch_dependents */
 } pl_kernel_info;
 /* Describes a kernel. PL_INVALID: the module has no kernel of that name. */

@@ -280,6 +280,7 @@ pl_status pl_module_kernel(const pl_module *m, const char *name, pl_kernel_info 
                             .launches_dependents = launches_dependents(m->program, f)};
     memcpy(out->reqntid, f->reqntid, sizeof out->reqntid);
     memcpy(out->maxntid, f->maxntid, sizeof out->maxntid);
+    out->maxclusterrank = f->maxclusterrank;
     memcpy(out->reqcluster, f->reqnctapercluster, sizeof out->reqcluster);
     return PL_OK;
 }

@@ -80,8 +80,14 @@ static pl_status check_directives(pl_gpu *gpu, const pl_launch *l, pl_launch_sha
                                     pl_launch_dim3(gpu, f->reqnctapercluster)));
         }
     }
-    if ((uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2] > MAX_CLUSTER)
-        return pl_launch_refuse(gpu, name, "a cluster has at most 16 blocks");
+    const uint64_t blocks = (uint64_t)s->cluster[0] * s->cluster[1] * s->cluster[2];
+    if (f->maxclusterrank && blocks > f->maxclusterrank)
+        return pl_launch_refuse(gpu, name,
+                                pl_arena_printf(gpu->messages,
+                                                "the kernel allows at most %" PRIu32
+                                                " blocks in a cluster (.maxclusterrank)",
+                                                f->maxclusterrank));
+    if (blocks > MAX_CLUSTER) return pl_launch_refuse(gpu, name, "a cluster has at most 16 blocks");
     for (int k = 0; k < 3; k++) {
         if (l->grid[k] % s->cluster[k] != 0)
             return pl_launch_refuse(

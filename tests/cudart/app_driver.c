@@ -1353,6 +1353,7 @@ static void kernels_as_recorded(void)
         ".version 8.0\n.target sm_90\n.address_size 64\n"
         ".visible .entry shaped() .reqntid 32, 2, 1 { ret; }\n"
         ".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }\n"
+        ".visible .entry upto() .maxntid 128 .maxclusterrank 2 { ret; }\n"
         ".visible .entry shares() { .shared .align 4 .b8 s[100]; .reg .b32 r;\n"
         "mov.u32 r, s; st.shared.u32 [r], r; ret; }\n";
     cuda_launch_attribute a = {.id = ATTRIBUTE_CLUSTER, .value.cluster = {4, 1, 1}};
@@ -1368,6 +1369,10 @@ static void kernels_as_recorded(void)
     EXPECT(cudaFuncSetAttribute(f, WIDTH, 4), CU_INVALID_VALUE);
     EXPECT(cudaOccupancyMaxActiveClusters(&n, f, &fours), CU_INVALID_CLUSTER);
     EXPECT(cudaOccupancyMaxPotentialClusterSize(&n, f, &fours), CU_INVALID_CLUSTER);
+    EXPECT(cuModuleGetFunction(&f, m, "upto"), 0);
+    EXPECT(cudaLaunchKernelExC(&fours, f, NULL), CU_INVALID_CLUSTER);
+    a.value.cluster[0] = 2;
+    EXPECT(cudaLaunchKernelExC(&fours, f, NULL), 0);
     EXPECT(cudaFuncSetAttribute(stub_nop, CARVEOUT, -1), 0); /* clears the last error */
     EXPECT(cudaGetLastError(), 0);
     EXPECT(cuModuleGetFunction(&f, m, "shares"), 0);

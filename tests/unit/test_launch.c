@@ -483,6 +483,28 @@ START_TEST(buffer_fill_interrupted)
 }
 END_TEST
 
+START_TEST(clusters_have_at_most_the_declared_blocks)
+{
+    static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                               ".visible .entry k() .maxntid 32 .maxclusterrank 2 { ret; }\n";
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    pl_module *m;
+    pl_result r;
+    pl_kernel_info info;
+    pl_launch l = {.kernel = "k", .grid = {8, 1, 1}, .block = {32, 1, 1}, .cluster = {4, 1, 1}};
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_module_kernel(m, "k", &info), PL_OK);
+    ck_assert_uint_eq(info.maxclusterrank, 2);
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_INVALID);
+    ck_assert_ptr_nonnull(
+        strstr(pl_gpu_diag(gpu, 0, false).text, "the kernel allows at most 2 blocks in a cluster"));
+    l.cluster[0] = 2;
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
 START_TEST(graph_conditionals_are_preserved)
 {
     static const char text[] =
@@ -682,6 +704,7 @@ int main(void)
     tcase_add_test(c, argument_parsing);
     tcase_add_loop_test(c, argument_error_position, 0, sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, buffer_fill_interrupted);
+    tcase_add_test(c, clusters_have_at_most_the_declared_blocks);
     tcase_add_test(c, graph_conditionals_are_preserved);
     tcase_add_test(c, device_addresses_are_reused);
     tcase_add_test(c, heap_size_after_launches);
