@@ -215,8 +215,9 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
     if (p->from_array && p->to_array &&
         cuda_texel_bytes(p->from_array) != cuda_texel_bytes(p->to_array))
         return CU_INVALID_VALUE;
-    if (p->from_array && p->to_array && !p->kind) return CU_INVALID_VALUE; /* host to host */
-    if (cuda_is_narrow(&c->to, c))                                         /* as on the H100 */
+    if (p->from_array && p->to_array && p->kind <= COPY_H2D)
+        return CU_INVALID_VALUE;   /* from the host (H100) */
+    if (cuda_is_narrow(&c->to, c)) /* as on the H100 */
         return p->from_array || (c->height == 1 && c->depth == 1) ? CU_INVALID_VALUE
                                                                   : CU_INVALID_PITCH;
     if (cuda_is_narrow(&c->from, c)) return p->to_array ? CU_INVALID_VALUE : CU_INVALID_PITCH;

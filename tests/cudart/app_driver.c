@@ -1131,6 +1131,12 @@ static void boxes_as_recorded(void)
     c.to_pos = (cuda_pos){4, 1, 0}; /* elements of the array */
     EXPECT(cudaMemcpy3D(&c), 0);
     EXPECT(to[0][1][4] == 18 && to[0][1][1] == 0, 1);
+    c = (cuda_copy3d){.from_array = array, .to_array = array, .extent = {4, 1, 1}};
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    c.kind = COPY_H2D;
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    c.kind = COPY_D2D;
+    EXPECT(cudaMemcpy3D(&c), 0);
     c = (cuda_copy3d){.from = {from, 64, 64, 4}, .to = {to, 64, 64, 4}, .extent = {8, 1, 1}};
     c.from_pos = (cuda_pos){60, 1, 1};
     EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
