@@ -475,8 +475,11 @@ static int describe_resource(const cuda_resource *r, pl_texture_desc *d)
     case RESOURCE_PITCH:
         d->source = PL_TEXTURE_PITCH;
         d->address = (uintptr_t)r->u.pitch.p;
-        d->width = (uint32_t)r->u.pitch.width;
-        d->height = r->u.pitch.height ? (uint32_t)r->u.pitch.height : 1; /* 0 is valid (H100) */
+        if (r->u.pitch.width > MAX_1D || r->u.pitch.height > MAX_2D ||
+            r->u.pitch.pitch > UINT32_MAX)
+            return CU_INVALID_VALUE;
+        d->width = r->u.pitch.width ? (uint32_t)r->u.pitch.width : MAX_1D; /* 0 is valid (H100) */
+        d->height = r->u.pitch.height ? (uint32_t)r->u.pitch.height : 1;
         d->pitch = (uint32_t)r->u.pitch.pitch;
         return format_of(&r->u.pitch.channel, &d->format);
     default: return CU_INVALID_VALUE;

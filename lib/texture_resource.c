@@ -6,6 +6,10 @@
 /* Alignments that the driver requires of texture memory on the H200 (probe tex.linear_mem). */
 enum { TEXTURE_ALIGN = 512, PITCH_ALIGN = 32, MAX_TEXELS = 1 << 27 };
 
+/* Limits of textures in linear memory (H100, driver 580). */
+enum { MAX_LINEAR = 1 << 30, MAX_ROW = 131072, MAX_ROWS = 65000, MAX_PITCH = 2097120 };
+static const uint64_t max_linear_bytes = UINT64_C(1) << 32;
+
 pl_status pl_tensor_map(const pl_tensor_desc *d, uint8_t out[PL_TENSORMAP_BYTES], const char **why)
 {
     return pl_tensormap_encode(d, out, why);
@@ -106,26 +110,27 @@ void *pl_array_view(pl_gpu *gpu, uint64_t array, uint32_t level)
 
 /* ---------------------------------------------------------------- textures and surfaces */
 
-/* Describes linear memory as one row of texels, and pitched memory as several rows. The memory may
- * hold less than one texel, and rows may overlap (H100, driver 580). */
+/* Describes linear memory as one row of texels, and pitched memory as several rows. The description
+ * may exceed the allocation, and has at least one texel; rows may overlap (H100, driver 580). */
 static const char *lay_out_memory(pl_gpu *gpu, const pl_texture_desc *d, pl_image_set *s)
 {
     uint32_t texel = pl_texel_bytes(d->format);
     pl_image *i = &s->level[0];
     bool pitch = d->source == PL_TEXTURE_PITCH;
     if (d->address % TEXTURE_ALIGN) return "CUDA_ERROR_INVALID_VALUE";
-    if (pitch && (d->pitch % PITCH_ALIGN || !d->pitch || !d->width || !d->height))
+    if (pitch && (d->pitch % PITCH_ALIGN || d->pitch > MAX_PITCH || !d->width ||
+                  d->width > MAX_ROW || !d->height || d->height > MAX_ROWS))
         return "CUDA_ERROR_INVALID_VALUE";
-    if (!pitch && d->bytes / texel > MAX_TEXELS) return "CUDA_ERROR_INVALID_VALUE";
+    if (!pitch && (d->bytes > max_linear_bytes || d->bytes / texel > MAX_LINEAR))
+        return "CUDA_ERROR_INVALID_VALUE";
     *s = (pl_image_set){.format = d->format, .dims = pitch ? 2 : 1, .levels = 1};
     i->address = d->address;
-    i->width = pitch ? d->width : (uint32_t)(d->bytes / texel);
+    i->width = pitch ? d->width : (uint32_t)(d->bytes < texel ? 1 : d->bytes / texel);
     i->height = pitch ? d->height : 1;
     i->depth = 1;
     i->pitch = pitch ? d->pitch : (uint64_t)i->width * texel;
     i->slice = i->pitch * i->height;
-    uint64_t extent = i->pitch * (i->height - 1) + (uint64_t)i->width * texel;
-    return pl_memory_at(&gpu->memory, d->address, extent) ? NULL : "CUDA_ERROR_INVALID_VALUE";
+    return pl_memory_at(&gpu->memory, d->address, 1) ? NULL : "CUDA_ERROR_INVALID_VALUE";
 }
 
 /* Restricts the images of an array to a view. False: the array has no such view. */

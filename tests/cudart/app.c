@@ -907,6 +907,8 @@ static const struct {
     {"driver_array", driver_array},
     {"texture_references", texture_references},
     {"unbound_reference", unbound_reference},
+    {"texture_past_end", texture_past_end},
+    {"texture_past_end_in_page", texture_past_end_in_page},
     {"normalised_coordinates", normalised_coordinates},
     {"old_properties", old_properties},
     {"green", green},

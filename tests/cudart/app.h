@@ -230,6 +230,8 @@ void registered(void);
 void driver_array(void);
 void texture_references(void);
 void unbound_reference(void);
+void texture_past_end(void);
+void texture_past_end_in_page(void);
 void normalised_coordinates(void);
 void old_properties(void);
 

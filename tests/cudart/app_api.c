@@ -861,6 +861,31 @@ static void deferred_arrays(void)
 }
 
 /* Normalised formats, views of other formats, and sparse arrays (H100). */
+/* Limits of textures in pitched memory, and sizes of 0. */
+static void pitch_limits(cuda_resource r)
+{
+    static const struct {
+        size_t width, height, pitch;
+        int error;
+    } row[] = {{0, 3, 64, 0},
+               {5, 0, 64, 0},
+               {131072, 1, 524288, 0},
+               {131073, 1, 524320, CU_INVALID_VALUE},
+               {128, 65000, 512, 0},
+               {128, 65001, 512, CU_INVALID_VALUE},
+               {128, 2, 2097120, 0},
+               {128, 2, 2097152, CU_INVALID_VALUE},
+               {((size_t)1 << 32) + 5, 1, 64, CU_INVALID_VALUE}};
+    const cuda_texture points = {.filter = 0};
+    unsigned long long x;
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        r.u.pitch.width = row[k].width;
+        r.u.pitch.height = row[k].height;
+        r.u.pitch.pitch = row[k].pitch;
+        EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), row[k].error);
+    }
+}
+
 static void formats_and_views(void)
 {
     enum { UNORM8X4 = 7, NORM_SETTING = 27, SHORT4 = 9, HALF2 = 20, FLOAT1 = 22 };
@@ -1039,7 +1064,11 @@ void refused(void)
     r.u.linear.p = d;
     r.u.linear.channel = c;
     r.u.linear.bytes = 3;
-    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* less than a texel is allowed */
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* less than a texel is allowed, */
+    r.u.linear.bytes = (size_t)1 << 29;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* and more than the memory has */
+    r.u.linear.bytes = (size_t)1 << 40;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), CU_INVALID_VALUE);
     r = (cuda_resource){.type = RESOURCE_PITCH};
     r.u.pitch.p = d;
     r.u.pitch.channel = c;
@@ -1047,8 +1076,11 @@ void refused(void)
     r.u.pitch.height = 8;
     r.u.pitch.pitch = 32;
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0); /* and so are rows that overlap */
+    r.u.pitch.pitch = 0;
+    EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), 0);
     r.u.pitch.pitch = 100;
     EXPECT(cudaCreateTextureObject(&x, &r, &points, NULL), CU_INVALID_VALUE);
+    pitch_limits(r);
     formats_and_views();
     EXPECT(cudaIpcCloseMemHandle(d), CU_INVALID_VALUE); /* it belongs to no other process */
     EXPECT(cudaIpcGetMemHandle(&h, d), 0);

@@ -651,6 +651,40 @@ void unbound_reference(void)
     EXPECT(cudaDeviceSynchronize(), 700);
 }
 
+/* A texture of more texels than its memory has: those of the memory can be read. Returns what is
+ * read behind them, or the error. */
+static int read_past_end(float *value)
+{
+    const float three = 3;
+    void *m, *t, *p, *f;
+    size_t offset;
+    float x = 2;
+    app_driver();
+    EXPECT(cudaMalloc(&p, 4), 0);
+    EXPECT(cudaMemcpy(p, &three, 4, COPY_H2D), 0);
+    EXPECT(cuModuleLoadData(&m, reference_text), 0);
+    EXPECT(cuModuleGetTexRef(&t, m, "tx"), 0);
+    EXPECT(cuTexRefSetAddress_v2(&offset, t, (uintptr_t)p, 16), 0);
+    EXPECT(read_at(m, "fetch", 0, 0), 3);
+    void *args[] = {&p, &x, &x};
+    EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
+    EXPECT(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, args, NULL), 0);
+    return cudaMemcpy(value, p, 4, COPY_D2H);
+}
+
+void texture_past_end(void)
+{
+    float value;
+    EXPECT(read_past_end(&value), 700);
+}
+
+void texture_past_end_in_page(void)
+{
+    float value = -1;
+    EXPECT(read_past_end(&value), 0);
+    EXPECT(value, 0);
+}
+
 /* Filtered fetches of a texture of 640x480, as recorded on an H100. Normalised coordinates have 21
  * bits of fraction: with more bits, other weights result. */
 void normalised_coordinates(void)

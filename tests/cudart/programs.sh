@@ -58,6 +58,9 @@ n=$((n + 1))
 runs "ranges are not tracked without a trace" 0 none "" env -u NVTX_INJECTION64_PATH "$loom" exec sh -c 'echo "${NVTX_INJECTION64_PATH:-none}"'
 runs "errors of kernels that launch graphs" 5 good "was not instantiated for launches by kernels" app graphs_of_kernels_refused
 runs "a texture reference without memory" 5 good "the texture reference has neither an array nor memory" app unbound_reference
+runs "a texture that exceeds its memory" 5 good "texture fetch of 4 bytes at 0x.*, 4 bytes past the end of 'device memory'" app texture_past_end
+runs "a texture that exceeds its memory, in its page" 5 good "" with "--bounds page" texture_past_end_in_page
+runs "a texture that exceeds its memory, under checkers" 5 good "past the end" with "--check mem" texture_past_end
 runs "a host pointer in a kernel" 5 good "is memory of the host" app host_pointer
 n=$((n + 1))
 grep -q '; no allocation is near' err && echo "ok $n - a meaningless distance is not reported" || echo "not ok $n - a meaningless distance is not reported"

@@ -95,18 +95,30 @@ static int32_t texel_offset(uint32_t v, bool gather)
     return (int32_t)(v << unused) >> unused;
 }
 
-/* Notifies a checker of the texels that a lane reads. */
+/* Notifies a checker of the texels that a lane reads, and finds those that no allocation holds. */
 typedef struct lane_watch {
     pl_texel_watch watch; /* must be the first member */
     pl_warp *w;
     unsigned lane;
+    uint64_t *missing; /* set to the address of a texel that does not exist */
 } lane_watch;
 
 static void reads(const pl_texel_watch *watch, uint64_t address, unsigned bytes)
 {
     const lane_watch *x = (const lane_watch *)(const void *)watch;
     const pl_hooks *h = x->w->grid->hooks;
-    h->texel(h, x->w, x->lane, address, bytes);
+    if (h) h->texel(h, x->w, x->lane, address, bytes);
+    if (!pl_memory_at(x->w->grid->memory, address, bytes)) *x->missing = address;
+}
+
+/* True if an allocation holds all texels. The description of a texture in linear memory may exceed
+ * it (H100). */
+static bool is_whole(const pl_memory *m, const pl_object *t)
+{
+    const pl_image *i = &t->images.level[0];
+    const uint64_t row = (uint64_t)i->width * pl_texel_bytes(t->images.format);
+    return t->source == PL_TEXTURE_ARRAY ||
+           pl_memory_at(m, i->address, i->pitch * (i->height - 1) + row);
 }
 
 /* A texture instruction, and the indices of its operands. */
@@ -188,10 +200,17 @@ static void fetch(pl_warp *w, const pl_insn *i, int geom, int type, int ctype, p
         const pl_object *s =
             t && x.sampler != PL_NO_OPERAND ? object(w, i, x.sampler, l, PL_OBJECT_TEXTURE) : t;
         if (!s) return;
-        const lane_watch watch = {.watch = {reads}, .w = w, .lane = l};
-        const pl_fetch f = fetch_of_lane(&x, l, w->grid->hooks ? &watch.watch : NULL);
+        uint64_t missing = 0;
+        const lane_watch watch = {.watch = {reads}, .w = w, .lane = l, .missing = &missing};
+        const bool watched = w->grid->hooks || !is_whole(w->grid->memory, t);
+        const pl_fetch f = fetch_of_lane(&x, l, watched ? &watch.watch : NULL);
         uint32_t v[4];
         pl_texture_fetch(w->grid->memory, &t->images, &s->sampler, &f, v);
+        if (missing && t->source != PL_TEXTURE_ARRAY) {
+            pl_bounds_fault(w, l, PL_SP_GLOBAL, missing, pl_texel_bytes(t->images.format),
+                            "texture fetch");
+            return;
+        }
         address[l] = pl_texture_address(&t->images, &s->sampler, &f, t->source == PL_TEXTURE_ARRAY);
         bytes = pl_texel_bytes(t->images.format);
         linear = s->sampler.linear;
