@@ -6,7 +6,8 @@
  *
  * The first launch records which allocations the kernel accesses. The second saves their contents
  * before and after it. Each later one compares the contents with those before, byte by byte. If
- * they are equal, it copies those after. Launches whose memory changes each time are abandoned. */
+ * they are equal, it copies those after. Launches whose memory changes each time are abandoned, and
+ * so are old ones when memory for the copies of others is lacking. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,9 +268,23 @@ static bool is_subset(const pl_grid *g, const memo_entry *e)
     return true;
 }
 
+/* Abandons launches that have not been repeated for a while, the oldest first, until that many
+ * bytes can be saved. False: there are not enough of them. */
+static bool make_room(pl_memo *o, uint64_t size)
+{
+    while (o->bytes + size > MAX_SAVED_BYTES) {
+        memo_entry *oldest = NULL;
+        for (memo_entry *e = o->entry; e < o->entry + o->n; e++)
+            if (e->bytes && (!oldest || e->used < oldest->used)) oldest = e;
+        if (!oldest || o->launches - oldest->used < ENTRIES) return false;
+        abandon(o, oldest);
+    }
+    return true;
+}
+
 static uint8_t *save(pl_memo *o, memo_entry *e, const uint8_t *bytes, uint64_t size)
 {
-    uint8_t *copy = o->bytes + size <= MAX_SAVED_BYTES ? malloc(size) : NULL;
+    uint8_t *copy = make_room(o, size) ? malloc(size) : NULL;
     if (!copy) return NULL;
     memcpy(copy, bytes, size);
     e->bytes += size;

@@ -147,6 +147,28 @@ START_TEST(freed_memory_is_not_compared)
 }
 END_TEST
 
+/* The contents of 60 buffers exceed the memory for copies: launches that have not been repeated for
+ * long give theirs to new ones. */
+START_TEST(old_launches_make_room)
+{
+    enum { BUFFERS = 60, BYTES = 9 << 20 };
+    set_up();
+    pl_result r;
+    pl_ptr buffer[BUFFERS];
+    for (unsigned k = 0; k < BUFFERS; k++) {
+        ck_assert_int_eq(pl_alloc_device(gpu, BYTES, "buffer", &buffer[k]), PL_OK);
+        out = buffer[k];
+        ck_assert(launch("copy", &r));
+        ck_assert(launch("copy", &r));
+    }
+    ck_assert(!launch("copy", &r));
+    expect(3, 0);
+    out = buffer[0];
+    ck_assert(launch("copy", &r));
+    tear_down();
+}
+END_TEST
+
 UNIT_MAIN("memoize", third_launch_is_skipped, input_memory_is_compared,
           in_place_updates_are_executed, readers_of_the_clock_are_executed,
-          freed_memory_is_not_compared)
+          freed_memory_is_not_compared, old_launches_make_room)
