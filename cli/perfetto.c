@@ -28,9 +28,10 @@ typedef struct writer {
     int64_t kernel, sm, offset; /* offset: cycle at which the launch starts */
     int64_t per_block;          /* warps */
     int64_t first_inst, end;    /* rows of inst of this launch: from first_inst, before end */
-    int64_t lane;               /* 0; others: for launches that run at the same time */
-    bool application;           /* a CUDA program: times are on its clock ... */
-    double start_us, mhz;       /* ... start of the launch on that clock; cycles per microsecond */
+    int64_t first_barrier, last_barrier; /* rows of barrier, or 1 and 0 */
+    int64_t lane;                        /* 0; others: for launches that run at the same time */
+    bool application;                    /* a CUDA program: times are on its clock ... */
+    double start_us, mhz; /* ... start of the launch on that clock; cycles per microsecond */
     bool has_events;
     track *track;
     size_t ntracks;
@@ -169,6 +170,10 @@ static int put_issues(writer *w)
 static int put_spans(writer *w, const char *category, const char *sql)
 {
     sqlite3_stmt *s = prepare(w, sql);
+    if (s && sqlite3_bind_parameter_count(s) > 2) {
+        sqlite3_bind_int64(s, 3, w->first_barrier);
+        sqlite3_bind_int64(s, 4, w->last_barrier);
+    }
     while (s && sqlite3_step(s) == SQLITE_ROW) {
         int64_t pid = add(sqlite3_column_int64(s, 1), 1),
                 tid = thread_id(w, sqlite3_column_int64(s, 2), sqlite3_column_int64(s, 3));
@@ -204,7 +209,7 @@ static int put_launch(writer *w)
                          "k.block = b.block JOIN kernel l ON l.id = b.kernel JOIN instruction n ON "
                          "n.module = l.module AND n.pc = b.pc "
                          "WHERE b.kernel = ?1 AND b.resumed IS NOT NULL AND (?2 < 0 OR k.sm = ?2) "
-                         "ORDER BY b.id");
+                         "AND b.id BETWEEN ?3 AND ?4 ORDER BY b.id");
     if (code == SQLITE_OK)
         code = put_spans(
             w, "async",
@@ -316,15 +321,18 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
 {
     writer w = {.db = db, .f = out, .sm = sm};
     sqlite3_stmt *s = NULL;
-    /* inst has no index of kernels, but its rows are in the order of the launches */
+    /* inst and barrier have no index of kernels, but their rows are in the order of the launches */
     int code = sqlite3_prepare_v2(
         db,
         "WITH start AS (SELECT kernel, min(start_us) AS us FROM activity GROUP BY kernel), "
         "span AS (SELECT id, first_inst, min(first_inst) OVER (ORDER BY id ROWS BETWEEN "
-        "1 FOLLOWING AND UNBOUNDED FOLLOWING) AS next FROM kernel) "
+        "1 FOLLOWING AND UNBOUNDED FOLLOWING) AS next FROM kernel), "
+        "waits AS (SELECT kernel, min(id) AS first, max(id) AS last FROM barrier GROUP BY kernel) "
         "SELECT k.id, k.name, coalesce(k.cycles, 0), k.warps / max(k.blocks, 1), a.us, "
-        "coalesce(p.first_inst, 0), coalesce(p.next, 9223372036854775807) "
+        "coalesce(p.first_inst, 0), coalesce(p.next, 9223372036854775807), "
+        "coalesce(b.first, 1), coalesce(b.last, 0) "
         "FROM kernel k JOIN span p ON p.id = k.id LEFT JOIN start a ON a.kernel = k.id "
+        "LEFT JOIN waits b ON b.kernel = k.id "
         "WHERE ?1 = 0 OR k.id = ?1 ORDER BY k.id",
         -1, &s, NULL);
     if (code != SQLITE_OK) return cli_sql_failed(gpu, db, NULL);
@@ -341,6 +349,8 @@ int perfetto_write(pl_gpu *gpu, sqlite3 *db, int64_t launch, int64_t sm, FILE *o
         w.start_us = sqlite3_column_double(s, 4);
         w.first_inst = sqlite3_column_int64(s, 5);
         w.end = sqlite3_column_int64(s, 6);
+        w.first_barrier = sqlite3_column_int64(s, 7);
+        w.last_barrier = sqlite3_column_int64(s, 8);
         if (w.application)
             w.lane = choose_lane(&w, 0, 0, w.start_us, w.start_us + (double)cycles / w.mhz, false);
         begin_event_at(&w, 'X', text(s, 1), "launch", 0, w.lane * LANE_THREADS, 0);

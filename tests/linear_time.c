@@ -386,7 +386,9 @@ static void traced_launches(const char *folder)
     enum { LAUNCHES = 300 };
     cost of[2];
     for (unsigned k = 0; k < 2; k++) {
-        char ptx[512], json[512], db[512], to[512];
+        char ptx[512], json[512], db[512], to[512],
+            *run[FACTOR * LAUNCHES + 8] = {"ptxloom",   "run",     "--arch", "toy",
+                                           "--summary", "--trace", db};
         const unsigned n = k ? FACTOR * LAUNCHES : LAUNCHES;
         snprintf(ptx, sizeof ptx, "%s/traced.ptx", folder);
         snprintf(json, sizeof json, "%s/traced.json", folder);
@@ -394,20 +396,16 @@ static void traced_launches(const char *folder)
         snprintf(to, sizeof to, "%s/traced%u.json", folder, n);
         out = fopen(ptx, "w");
         if (!out) exit(EXIT_FAILURE);
-        line(".version 9.0\n.target sm_90a\n.address_size 64");
-        line(".visible .entry k() {");
+        line(".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {");
         for (unsigned b = 0; b < 40; b++) line("bar.sync 0;");
         line("ret; }");
         fclose(out);
         out = fopen(json, "w");
         if (!out) exit(EXIT_FAILURE);
-        line("{\"ptx\": \"traced.ptx\", \"grid\": 1, \"block\": 128, \"args\": [], \"then\": [");
-        for (unsigned l = 1; l < n; l++)
-            line("%s{\"grid\": 1, \"block\": 128, \"args\": []}", l > 1 ? ", " : "");
-        line("]}");
+        line("{\"ptx\": \"traced.ptx\", \"grid\": 1, \"block\": 128, \"args\": []}");
         fclose(out);
-        char *run[] = {"ptxloom", "run", "--arch", "toy", "--summary", "--trace", db, json, NULL},
-             *export[] = {"ptxloom", "export", db, "-o", to, NULL};
+        for (unsigned l = 0; l < n; l++) run[7 + l] = json;
+        char *export[] = {"ptxloom", "export", db, "-o", to, NULL};
         const cost traced = execute(run);
         of[k] = execute(export);
         of[k].good &= traced.good;
