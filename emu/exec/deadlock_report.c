@@ -162,9 +162,15 @@ static void put_mbarrier_state(text *t, pl_warp *w, const pl_simt_split *s, cons
     put(t, "wait for the mbarrier at shared address 0x%" PRIx64, s->poll_address);
     if (!p) return;
     const pl_mbar b = pl_mbar_read(p);
-    put(t, ", whose phase %d lacks %u of %u arrival%s", b.phase, b.pending, b.expected,
-        pl_plural(b.expected));
-    if (b.tx) put(t, " and %d byte%s", b.tx, b.tx == 1 ? "" : "s");
+    if (!b.expected) {
+        put(t, ", which no mbarrier.init has initialised");
+        return;
+    }
+    put(t, ", whose phase %d lacks", b.phase);
+    if (b.pending || !b.tx)
+        put(t, " %u of %u arrival%s%s", b.pending, b.expected, pl_plural(b.expected),
+            b.tx ? " and" : "");
+    if (b.tx) put(t, " %d byte%s", b.tx, b.tx == 1 ? "" : "s");
 }
 
 /* Describes the memory that polling lanes wait for. */
