@@ -166,8 +166,22 @@ static int make_file(pl_outfile *o, const struct stat *old)
     return why;
 }
 
+/* ENXIO: the pipe has no reader yet. */
+static int open_pipe(pl_outfile *o, const char *path)
+{
+    const int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0) return errno;
+    const int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && fcntl(fd, F_SETFL, flags & ~O_NONBLOCK) == 0) o->f = fdopen(fd, "wb");
+    if (o->f) return 0;
+    const int why = errno;
+    close(fd);
+    return why;
+}
+
 static int open_outfile(pl_outfile *o, const char *path, const struct stat *old)
 {
+    if (old->st_nlink && S_ISFIFO(old->st_mode)) return open_pipe(o, path);
     if (old->st_nlink && !S_ISREG(old->st_mode)) {
         o->f = fopen(path, "wb");
         return o->f ? 0 : errno;

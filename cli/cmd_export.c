@@ -388,6 +388,7 @@ int cmd_export(int argc, char **argv)
     if (status == CLI_OK) status = cli_status(pl_trace_connect(x.gpu, x.path, &x.db));
     if (status == CLI_OK) {
         cli_make_interruptible(x.db);
+        pl_gpu_stop_flag(x.gpu, &cli_stop);
         if (strcmp(x.output, "-") != 0 || !isatty(STDOUT_FILENO)) cli_busy("export");
         status = write_all(&x);
         cli_busy_end();

@@ -54,6 +54,7 @@ static int write_report(pl_gpu *gpu, const request *r)
 {
     const bool to_stdout = strcmp(r->output, "-") == 0;
     cli_catch_signals();
+    pl_gpu_stop_flag(gpu, &cli_stop);
     if (!to_stdout || !isatty(STDOUT_FILENO)) cli_busy("report");
     const pl_status st =
         pl_trace_report(gpu, r->trace, to_stdout ? "/dev/stdout" : r->output, &r->o);

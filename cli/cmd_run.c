@@ -640,7 +640,9 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
                                          .limit = s->o->check_limit,
                                          .kernel = s->o->check_kernel,
                                          .suppressions = s->o->suppressions};
+        cli_interrupt_waits(true);
         if (check.tools) r.status = pl_checks_open(s->gpu, &check, &s->checks);
+        cli_interrupt_waits(false);
         if (r.status == PL_OK) r.status = launch(s, c, &r);
         if (s->checks && r.module) errors = show_findings(s, &r, &final_lines);
         r.checks = s->checks;
@@ -670,7 +672,10 @@ static void run_one(session *s, pl_case *c, const char *name, pl_status st, size
 static void run_launch_file(session *s, const char *path)
 {
     pl_case *c;
+    cli_set_timer(s->o->timeout);
+    cli_interrupt_waits(true);
     pl_status st = pl_case_read(s->gpu, path, &c);
+    cli_interrupt_waits(false);
     const char *slash = strrchr(path, '/');
     char name[256];
     snprintf(name, sizeof name, "%s", c ? c->name : slash ? slash + 1 : path);
@@ -810,12 +815,22 @@ int cmd_run(int argc, char **argv)
         cli_help(usage, option, O_COUNT);
         status = CLI_OK;
     } else if (status == CLI_OK) {
+        cli_catch_signals();
+        cli_set_timer(o.timeout);
+        cli_interrupt_waits(true); /* the machine file may be a pipe */
         pl_status st = pl_gpu_open(&s.gpu, o.arch);
+        cli_interrupt_waits(false);
+        if (st != PL_OK && s.gpu && cli_stop) {
+            pl_gpu_diag_clear(s.gpu);
+            pl_gpu_report(s.gpu, "E0420",
+                          cli_stop == CLI_TIMED_OUT ? "the time limit" : "an interrupt",
+                          "reading the machine", NULL, NULL);
+            st = PL_INTERRUPTED;
+        }
         s.style = (run_style){.brief = o.summary,
                               .elements = o.elements,
                               .colour = cli_colour(stdout),
                               .trace = o.trace};
-        cli_catch_signals();
         if (s.gpu) pl_gpu_stop_flag(s.gpu, &cli_stop);
         if (st == PL_OK) {
             status = run_all(&s);

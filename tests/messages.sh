@@ -609,6 +609,24 @@ mkfifo never.ptx
 says 3 run never.ptx -g 1 -b 32 --timeout 1 <<'END'
 error: stopped by the time limit while reading 'never.ptx' [E0420]
 END
+mkfifo never.json never.conf never.npy
+says 3 run never.json --timeout 1 <<'END'
+error: stopped by the time limit while reading 'never.json' [E0420]
+END
+says 3 run one.ptx -g 1 -b 1 u32:1 'u32[8]' --arch ./never.conf --timeout 1 <<'END'
+error: stopped by the time limit while reading the machine [E0420]
+END
+says 3 run one.ptx -g 1 -b 1 u32:1 'u32[8]' --check all --suppressions never.conf --timeout 1 <<'END'
+error: stopped by the time limit while reading 'never.conf' [E0420]
+END
+says 3 run one.ptx -g 1 -b 1 u32:1 'out=never.npy:u32[8]' --timeout 1 <<'END'
+error: stopped by the time limit while opening 'never.npy' [E0420]
+END
+# the reader of a pipe may come later
+(sleep 1; wc -c <never.npy >read) &
+says 0 run one.ptx -g 1 -b 1 u32:1 'out=never.npy:u32[8]' --timeout 60 </dev/null
+wait
+test "$(tr -d ' ' <read)" = 160 && echo "ok $((n += 1)) - a pipe as output" || echo "not ok $((n += 1)) - a pipe as output"
 # memory: buffers, variables and local memory exceeding the host's
 without_numbers() # STATUS LIMIT ARGUMENTS...: `says` under a limit of the address space in KiB, with a # for each number above a million
 {

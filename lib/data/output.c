@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* ---- kinds ---- */
 
@@ -131,7 +132,14 @@ pl_status pl_output_open(pl_gpu *gpu, const char *path, const pl_output_how *how
     if (!o) return pl_gpu_no_memory(gpu, "while writing a file");
     *o = (pl_output){.gpu = gpu, .kind = how->kind};
     strcpy(o->path, path);
-    const int why = pl_outfile_open(&o->file, path, &rule);
+    int why;
+    while ((why = pl_outfile_open(&o->file, path, &rule)) == ENXIO && !pl_gpu_stopped(gpu))
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* for the reader of a pipe */
+    if (why == ENXIO) {
+        free(o);
+        return pl_gpu_interrupted(gpu, (pl_loc){.file = UINT32_MAX},
+                                  pl_arena_printf(gpu->messages, "opening '%s'", path));
+    }
     if (why) {
         free(o);
         return output_failed(gpu, path, why, how->kind);
