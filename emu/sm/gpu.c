@@ -71,7 +71,7 @@ static pl_status open_partitions(pl_gpu_model *x, uint64_t *carveout)
             pl_occupy(m, threads, registers_of(g, m),
                       g->entry->static_shared + (uint64_t)g->dynamic_shared, g->entry->barriers);
         p->cluster = g->cluster[0] ? g->cluster[0] * g->cluster[1] * g->cluster[2] : 1;
-        x->clusters |= p->cluster > 1;
+        x->clusters |= g->cluster[0] != 0; /* one of a single block is one, too */
         if (p->occupancy.blocks == 0) return fail_oversized_block(x, g, threads);
         p->share = PL_WHOLE_SM / p->occupancy.blocks;
         if (p->occupancy.carveout > *carveout) *carveout = p->occupancy.carveout;

@@ -48,7 +48,7 @@ typedef struct pl_gpu_model {
     uint64_t advances, advanced; /* pl_grid.advances; cycle at which it changed last */
     bool distribution_ended;     /* no more blocks are distributed: the time limit has expired */
     bool *chosen;                /* per SM: it is among the first in this round */
-    bool clusters;               /* some grid has clusters */
+    bool clusters;               /* some grid has clusters, which may have one block */
     /* the work of one window: job 0 is the memory system, the others are `sm_range` */
     pl_team *team;     /* NULL: one thread */
     pl_pc_stat **stat; /* per worker */

@@ -505,6 +505,30 @@ START_TEST(clusters_have_at_most_the_declared_blocks)
 }
 END_TEST
 
+/* The first warp is late at the barrier of a cluster of one block. */
+START_TEST(clusters_of_one_block_pass_their_barrier)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.global .u32 x;\n"
+        ".visible .entry k() { .reg .b32 r<3>; .reg .pred p; mov.u32 r1, %tid.x;\n"
+        "setp.ge.u32 p, r1, 32; @p bra meet; ld.global.u32 r2, [x]; add.u32 r2, r2, 1;\n"
+        "st.global.u32 [x], r2;\n"
+        "meet: barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ret; }\n";
+    ck_assert_int_eq(pl_gpu_open(&gpu, "h200"), PL_OK);
+    pl_module *m;
+    pl_result r;
+    pl_launch l = {.kernel = "k",
+                   .grid = {2, 1, 1},
+                   .block = {96, 1, 1},
+                   .cluster = {1, 1, 1},
+                   .mode = PL_MODE_TIMING};
+    ck_assert_int_eq(pl_module_load(gpu, "k.ptx", text, sizeof text - 1, NULL, &m), PL_OK);
+    ck_assert_int_eq(pl_launch_kernel(gpu, m, &l, &r), PL_OK);
+    pl_module_close(m);
+    pl_gpu_close(gpu);
+}
+END_TEST
+
 START_TEST(graph_conditionals_are_preserved)
 {
     static const char text[] =
@@ -705,6 +729,7 @@ int main(void)
     tcase_add_loop_test(c, argument_error_position, 0, sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, buffer_fill_interrupted);
     tcase_add_test(c, clusters_have_at_most_the_declared_blocks);
+    tcase_add_test(c, clusters_of_one_block_pass_their_barrier);
     tcase_add_test(c, graph_conditionals_are_preserved);
     tcase_add_test(c, device_addresses_are_reused);
     tcase_add_test(c, heap_size_after_launches);
