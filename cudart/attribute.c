@@ -100,15 +100,32 @@ typedef struct updatable {
 static void read_launch(const cuda_node *x, int attribute, void *value)
 {
     const cuda_launch *l = &x->op.u.kernel.l;
-    const int cooperative = l->cooperative;
     const updatable u = {x->updatable != 0, x->updatable};
+    int cooperative;
     switch (attribute) {
     case ATTRIBUTE_PRIORITY: memcpy(value, &l->priority, sizeof l->priority); break;
-    case ATTRIBUTE_COOPERATIVE: memcpy(value, &cooperative, sizeof cooperative); break;
+    case ATTRIBUTE_COOPERATIVE: /* any number that the program has set remains */
+        memcpy(&cooperative, value, sizeof cooperative);
+        if ((cooperative != 0) != l->cooperative) cooperative = l->cooperative;
+        memcpy(value, &cooperative, sizeof cooperative);
+        break;
     case ATTRIBUTE_CLUSTER: memcpy(value, l->cluster, sizeof l->cluster); break;
     case ATTRIBUTE_UPDATABLE: memcpy(value, &u, sizeof u); break;
     default: break;
     }
+}
+
+/* Copies the bytes of a value; the others of the program's union remain (H100). */
+static void copy_value(int attribute, char *to, const char *from)
+{
+    enum { WINDOW_BYTES = 32, CLUSTER_BYTES = 12, MAP_BYTES = 2 };
+    const size_t handle = offsetof(updatable, handle);
+    memcpy(to, from,
+           attribute == ATTRIBUTE_ACCESS_POLICY ? WINDOW_BYTES
+           : attribute == ATTRIBUTE_CLUSTER     ? CLUSTER_BYTES
+           : attribute == DOMAIN_MAP            ? MAP_BYTES
+                                                : sizeof(int));
+    if (attribute == ATTRIBUTE_UPDATABLE) memcpy(to + handle, from + handle, sizeof(uint64_t));
 }
 
 int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
@@ -116,9 +133,13 @@ int pl_cudaGraphKernelNodeGetAttribute(void *node, int attribute, void *value)
     const cuda_node *x = node;
     const bool valid =
         is_kernel(node) && is_node_attribute(attribute) && attribute != NVLINK_SCHEDULING;
-    const int error = valid ? cuda_get_attribute(node, attribute, value) : CU_INVALID_VALUE;
-    if (!error) read_launch(x, attribute, value);
-    return error;
+    char stored[CUDA_ATTRIBUTE_BYTES];
+    const int error =
+        valid && value ? cuda_get_attribute(node, attribute, stored) : CU_INVALID_VALUE;
+    if (error) return error;
+    read_launch(x, attribute, stored);
+    copy_value(attribute, value, stored);
+    return CU_OK;
 }
 
 /* A node remains updatable by kernels. Its handle is stored in the value. */

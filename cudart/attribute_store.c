@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_BYTES = 64, ATTRIBUTES = 17, SYNC_POLICY = 3, DOMAIN_MAP = 9 };
+enum { ATTRIBUTES = 17, SYNC_POLICY = 3, DOMAIN_MAP = 9 };
 
 /* Values of all attributes, by stream or node. */
 typedef struct cuda_values {
-    char value[ATTRIBUTES][VALUE_BYTES];
+    char value[ATTRIBUTES][CUDA_ATTRIBUTE_BYTES];
 } cuda_values;
 
 static cuda_table values;
@@ -40,7 +40,7 @@ int cuda_get_attribute(const void *key, int attribute, void *value)
     if (!value || attribute < 1 || attribute >= ATTRIBUTES) return CU_INVALID_VALUE;
     const cuda_values *v = values_of(key, true);
     if (!v) return CU_MEMORY_ALLOCATION;
-    memcpy(value, v->value[attribute], VALUE_BYTES);
+    memcpy(value, v->value[attribute], CUDA_ATTRIBUTE_BYTES);
     return CU_OK;
 }
 
@@ -49,7 +49,7 @@ int cuda_set_attribute(const void *key, int attribute, const void *value)
     if (!value || attribute < 1 || attribute >= ATTRIBUTES) return CU_INVALID_VALUE;
     cuda_values *v = values_of(key, true);
     if (!v) return CU_MEMORY_ALLOCATION;
-    memcpy(v->value[attribute], value, VALUE_BYTES);
+    memcpy(v->value[attribute], value, CUDA_ATTRIBUTE_BYTES);
     return CU_OK;
 }
 

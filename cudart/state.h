@@ -847,6 +847,7 @@ void *cuda_pool_of(uint64_t address);
 /* ---- attribute.c ---- */
 /* Called when the stream is destroyed. */
 void cuda_forget_attributes(const void *key);
+enum { CUDA_ATTRIBUTE_BYTES = 64 }; /* of cudaLaunchAttributeValue */
 int cuda_get_attribute(const void *key, int attribute, void *value);
 int cuda_set_attribute(const void *key, int attribute, const void *value);
 int cuda_copy_attributes(const void *to, const void *from);

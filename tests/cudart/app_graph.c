@@ -369,6 +369,34 @@ static void sets_by_rule(char *a)
     }
 }
 
+/* A query writes the bytes of its value only (H100). */
+static void attributes_in_part(void *node)
+{
+    enum { COOPERATIVE = 2, KEPT = 0x55555555 };
+    static const struct {
+        int attribute;
+        unsigned word[4];
+    } row[] = {{1, {0, 0, 0, 0}},           {2, {0, KEPT, KEPT, KEPT}},
+               {4, {0, 0, 0, KEPT}},        {5, {0, KEPT, KEPT, KEPT}},
+               {8, {0, KEPT, KEPT, KEPT}},  {9, {0x55550100, KEPT, KEPT, KEPT}},
+               {10, {0, KEPT, KEPT, KEPT}}, {13, {0, KEPT, 0, 0}},
+               {14, {0, KEPT, KEPT, KEPT}}};
+    unsigned value[16];
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        memset(value, KEPT & 0xff, sizeof value);
+        EXPECT(cudaGraphKernelNodeGetAttribute(node, row[k].attribute, value), 0);
+        for (int i = 0; i < 4; i++) EXPECT(value[i], row[k].word[i]);
+    }
+    memset(value, 0, sizeof value);
+    value[0] = 5;
+    EXPECT(cudaGraphKernelNodeSetAttribute(node, COOPERATIVE, value), 0);
+    value[0] = 0;
+    EXPECT(cudaGraphKernelNodeGetAttribute(node, COOPERATIVE, value), 0);
+    EXPECT(value[0], 5);
+    value[0] = 0;
+    EXPECT(cudaGraphKernelNodeSetAttribute(node, COOPERATIVE, value), 0);
+}
+
 static void attributes_by_rule(void *a)
 {
     enum { SYNC_POLICY = 3, CLUSTER = 4, CARVEOUT = 14, CLUSTER_ERROR = 912 };
@@ -382,6 +410,7 @@ static void attributes_by_rule(void *a)
     } v = {.cluster = {3, 1, 1}};
     EXPECT(cudaGraphCreate(&graph, 0), 0);
     EXPECT(cudaGraphAddKernelNode(&node, graph, NULL, 0, &p), 0);
+    attributes_in_part(node);
     EXPECT(cudaGraphKernelNodeGetAttribute(node, SYNC_POLICY, &v), CU_INVALID_VALUE);
     EXPECT(cudaGraphKernelNodeSetAttribute(node, CLUSTER, &v), CLUSTER_ERROR);
     v.cluster[0] = 2;
