@@ -1,5 +1,6 @@
 /* activity.c - activities of the application: rows of the trace, and the tables of --summary. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "cudart/activity.h"
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <inttypes.h>

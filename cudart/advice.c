@@ -1,5 +1,6 @@
 /* advice.c - hints for managed memory: advice and prefetches. The program can query its hints, page
  * by page. */
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>

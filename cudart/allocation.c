@@ -6,6 +6,8 @@
  * as on a machine with a GPU; its bytes are stored elsewhere. Pinned and managed memory has the
  * same address as on the host. */
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, memfd_create, process_vm_readv */
+#include "cudart/activity.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <inttypes.h>
 #include <stdio.h>

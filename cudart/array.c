@@ -1,4 +1,5 @@
 /* array.c - arrays, textures and surfaces. */
+#include "cudart/checking.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* batch.c - calls with several copies, prefetches or discards: each is executed like the
  * corresponding single call, in list order. */
+#include "cudart/blocked.h"
 #include "cudart/graph.h"
 #include <string.h>
 

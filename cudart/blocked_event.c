@@ -1,5 +1,8 @@
 /* blocked_event.c - events in blocked streams: a mark is the position in a stream at which an event
  * has been recorded, and which the stream has not reached yet. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 

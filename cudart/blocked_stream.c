@@ -12,6 +12,8 @@
  * own time between calls. Time in calls does not count: the emulation of other operations is slow.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "cudart/blocked.h"
+#include "cudart/clock.h"
 #include "cudart/suspended_kernel.h"
 #include <dirent.h>
 #include <stdio.h>

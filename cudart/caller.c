@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cudart/activity.h"
 #include "cudart/image.h"
 #include "cudart/state.h"
 

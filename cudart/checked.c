@@ -4,6 +4,8 @@
  * Writes of the host to managed and pinned memory are not observed. Pinned memory counts as
  * written, and so do pages of managed memory that are resident when a kernel starts: somebody may
  * have written them. A page that is not has never been accessed. */
+#include "cudart/activity.h"
+#include "cudart/checking.h"
 #include "cudart/state.h"
 #include <fcntl.h>
 #include <inttypes.h>

@@ -6,6 +6,8 @@
  * Copies in one direction are serialised. Kernels run concurrently as far as the GPU has space for
  * their blocks (concurrent_kernels.c). All times are computed when an operation is enqueued, except
  * for kernels that are delayed by kernels of higher priority. */
+#include "cudart/activity.h"
+#include "cudart/clock.h"
 #include "cudart/green_context.h"
 #include <math.h>
 

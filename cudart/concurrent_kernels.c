@@ -7,6 +7,7 @@
  * priority is running, it begins when the resident blocks of that kernel have ended, before further
  * blocks. Kernels that cannot run concurrently with it, and the operations that follow them in
  * their streams, are delayed. */
+#include "cudart/activity.h"
 #include "cudart/green_context.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* copy.c - copies and sets of every kind: each call is converted to a box of bytes, rows and slices
  * with two sides, which are memory or parts of arrays. */
+#include "cudart/blocked.h"
 #include "cudart/graph.h"
 
 /* ---------------------------------------------------------------- calls */

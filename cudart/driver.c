@@ -1,5 +1,7 @@
 /* driver.c - kernels, events and entry points of the driver API. Most calls are those of the
  * runtime under another name. */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
 #include "cudart/green_context.h"
 #include "cudart/image.h"
 #include <stdio.h>

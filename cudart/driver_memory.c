@@ -1,4 +1,5 @@
 /* driver_memory.c - memory, copies and sets of the driver API. */
+#include "cudart/blocked.h"
 #include "cudart/state.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* driver_module.c - modules and libraries of the driver API: PTX and fat binaries that a program
  * loads. A library is a module under another name. */
+#include "cudart/blocked.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

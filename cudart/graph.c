@@ -2,6 +2,8 @@
  *
  * An executable graph is a copy of a graph (graph_exec.c), stream capture creates nodes
  * (graph_capture.c), and graph_launch.c executes them. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
 #include "cudart/graph.h"
 #include "cudart/green_context.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* graph_exec.c - executable graphs: instantiation, updates, and changes of the parameters of nodes,
  * which a graph and an executable graph have in common. */
+#include "cudart/clock.h"
 #include "cudart/graph.h"
 #include <stdlib.h>
 

@@ -2,6 +2,9 @@
  *
  * A launch executes the nodes in an order that their dependencies permit. A node begins when its
  * dependencies have ended. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/graph.h"
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* graph_nodes.c - parameters of nodes, creation of nodes of every kind by one call, and nodes that
  * allocate and free memory. */
+#include "cudart/blocked.h"
 #include "cudart/graph.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,8 @@
  * Operations are executed in call order. The guarantees of streams are weaker: each stream, event
  * and the host records how many operations of each stream are ordered before it (vector clocks).
  * The host's threads count as one, and the host acquires the vector clock of host functions. */
+#include "cudart/activity.h"
+#include "cudart/checking.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

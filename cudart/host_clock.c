@@ -5,6 +5,7 @@
  * The C library functions that read the time are interposed in every program. Readings of a thread
  * during a call are made by this library and return real time. */
 #define _GNU_SOURCE /* RTLD_NEXT */
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -7,6 +7,8 @@
  * remain accessible, so their races are not found. The first access removes the protection and
  * becomes a finding at the next call. The library itself runs without protection. */
 #define _GNU_SOURCE /* REG_RIP */
+#include "cudart/activity.h"
+#include "cudart/checking.h"
 #include "cudart/state.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,8 @@
 /* host_thread.c - the thread on which streams call host functions, as in CUDA, one at a time. */
 #define _GNU_SOURCE /* pthread_cond_clockwait */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <sys/prctl.h>
 #include <unistd.h>

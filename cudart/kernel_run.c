@@ -1,5 +1,9 @@
 /* kernel_run.c - runs a kernel: its arguments, launches that the driver rejects, the mode, limits
  * and checkers, and the effects of a failure. */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/green_context.h"
 #include "cudart/suspended_kernel.h"
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* launch.c - kernel launches: the calls that configure and launch. */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
 #include "cudart/graph.h"
 #include "cudart/green_context.h"
 #include <string.h>

@@ -18,7 +18,7 @@ cudart_sources = \
 	cudart/host_thread.c cudart/image.c cudart/image.h cudart/kernel.c cudart/kernel_run.c cudart/launch.c cudart/linker.c \
 	cudart/linker_input.c cudart/logs.c cudart/memory.c cudart/memory_name.c cudart/migrate.c cudart/module.c cudart/module_cache.c \
 	cudart/nvjitlink.c cudart/nvrtc.c cudart/nvtx.c cudart/options.c cudart/patch.c cudart/peer.c cudart/pool.c \
-	cudart/properties.def cudart/runtime.c cudart/set_launch.c cudart/signals.c cudart/sparse_array.c cudart/state.c cudart/state.h \
+	cudart/properties.def cudart/runtime.c cudart/set_launch.c cudart/signals.c cudart/sparse_array.c cudart/state.c cudart/activity.h cudart/blocked.h cudart/checking.h cudart/clock.h cudart/state.h \
 	cudart/stream.c cudart/stream_memory.c cudart/stream_op.c cudart/stream_race.c cudart/stream_time.c cudart/suspended_kernel.c \
 	cudart/suspended_kernel.h cudart/table.c cudart/tensor_map.c cudart/texture_reference.c cudart/timing.c cudart/transfer.c cudart/virtual_memory.c \
 	cudart/wait_value.c

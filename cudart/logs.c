@@ -1,5 +1,6 @@
 /* logs.c - the log of failed calls, which programs read and watch (cudaLogs...). */
 #define _POSIX_C_SOURCE 200809L
+#include "cudart/activity.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 /* memory.c - calls that allocate, release, register and query memory. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
 /* memory_name.c - describes the memory that contains a device address, for findings: an allocation,
  * a variable of a module, an array. */
+#include "cudart/activity.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@
  * of its page. If more than 8 MiB are on devices, only some pages have one. A host that writes all
  * bytes is detected nevertheless. */
 #define _DEFAULT_SOURCE /* mincore */
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,10 @@
  *
  * A module is loaded by the first call that uses one of its kernels or variables. */
 #define _GNU_SOURCE /* program_invocation_short_name, dladdr */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <errno.h>

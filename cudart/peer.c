@@ -1,4 +1,5 @@
 /* peer.c - peer access between devices. */
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <string.h>
 

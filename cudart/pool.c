@@ -3,6 +3,8 @@
  * An allocation exists when its call returns; a release takes effect immediately unless its stream
  * is blocked. A pool only keeps counts. */
 #define _GNU_SOURCE /* memfd_create */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,10 @@
 /* runtime.c - the devices of the process, which are opened by the first call that requires one and
  * exist until the process ends; entry and exit of every call. */
 #define _DEFAULT_SOURCE /* on_exit */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <pthread.h>

@@ -6,6 +6,8 @@
  * the program take precedence: none is installed here for a signal that the program handles or
  * ignores. The program's handlers may call _exit, which is therefore intercepted likewise. */
 #define _GNU_SOURCE /* pthread_mutex_clocklock */
+#include "cudart/blocked.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <dlfcn.h>
 #include <errno.h>

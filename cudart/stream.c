@@ -2,6 +2,9 @@
  *
  * Stream operations are executed immediately, in call order; the clock determines when they run,
  * and queries report according to it. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/graph.h"
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* stream_memory.c - calls with which streams write values to memory and wait for values there
  * (cuStreamWriteValue, cuStreamWaitValue, cuStreamBatchMemOp), and corresponding graph nodes. */
+#include "cudart/blocked.h"
 #include "cudart/graph.h"
 
 enum { WAIT_32 = 1, WRITE_32 = 2, WAIT_64 = 4, WRITE_64 = 5 }; /* CUstreamBatchMemOpType */

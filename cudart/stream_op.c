@@ -1,5 +1,9 @@
 /* stream_op.c - operations of streams: each is executed immediately, or once its stream is no
  * longer blocked, or captured into a graph. */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/graph.h"
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,8 @@
  * They cover allocations, arrays and variables. Two kernels that both access some bytes by atomic,
  * volatile or relaxed operations may synchronise by these, so no race between the two is reported.
  */
+#include "cudart/activity.h"
+#include "cudart/checking.h"
 #include "cudart/state.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* stream_time.c - streams on the application's clock: lookup by handle, the time when a stream is
  * ready, and the time that the host waits for it. */
+#include "cudart/blocked.h"
+#include "cudart/checking.h"
+#include "cudart/clock.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 

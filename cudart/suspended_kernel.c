@@ -1,4 +1,6 @@
 /* suspended_kernel.c - the list of kernels that wait for memory to change. */
+#include "cudart/activity.h"
+#include "cudart/blocked.h"
 #include "cudart/suspended_kernel.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #ifndef PL_CUDART_SUSPENDED_KERNEL_H
 #define PL_CUDART_SUSPENDED_KERNEL_H
 
+#include "cudart/clock.h"
 #include "cudart/state.h"
 
 /* A launch that runs or is suspended. */

@@ -3,6 +3,7 @@
  *
  * Whenever a reference changes, a texture or surface object is created from it, and the variable
  * gets its handle. */
+#include "cudart/blocked.h"
 #include "cudart/state.h"
 #include <stdlib.h>
 #include <string.h>

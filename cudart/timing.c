@@ -1,5 +1,7 @@
 /* timing.c - which launches run with the timing model (--timing), and how long the others take:
  * as long as timed launches of the same kernel and shape took on average. */
+#include "cudart/activity.h"
+#include "cudart/clock.h"
 #include "cudart/green_context.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* transfer.c - copies and sets: the memory that a box of bytes, rows and slices covers on its two
  * sides, and its execution. */
+#include "cudart/checking.h"
 #include "cudart/graph.h"
 #include <string.h>
 

@@ -4,6 +4,7 @@
  * in the future. So each word that streams write or wait for has a history: its values, and the
  * times from which they were valid. A wait ends when its stream has reached it and the history has
  * a matching value; until then the stream is blocked (blocked_stream.c). */
+#include "cudart/blocked.h"
 #include "cudart/state.h"
 #include <inttypes.h>
 #include <stdio.h>
