@@ -177,20 +177,47 @@ static bool read_argument(const pl_lf_reader *r, const pl_lf_place *at, json_t *
     return pl_lf_report_argument(r, at, v);
 }
 
-/* Returns NULL if the text is no JSON, as *error says, or if memory is exhausted (*st is PL_NOMEM).
- * Without memory, jansson reports false errors and omits characters of strings. So the text is
- * parsed twice: if the results differ, or an error occurs while memory is short, memory is
- * exhausted. */
-static json_t *parse_json(const char *text, size_t n, json_error_t *error, pl_status *st)
+/* The text of a launch file or an argument, which jansson reads in pieces. */
+typedef struct json_text {
+    const pl_gpu *gpu;
+    const char *text;
+    size_t n;
+} json_text;
+
+static size_t next_piece(void *to, size_t bytes, void *ctx)
 {
-    enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, SPARE = 65536 };
-    json_t *first = json_loadb(text, n, FLAGS, error), *v = json_loadb(text, n, FLAGS, error);
+    json_text *t = ctx;
+    const size_t n = bytes < t->n ? bytes : t->n;
+    if (pl_gpu_stopped(t->gpu)) return (size_t)-1;
+    memcpy(to, t->text, n);
+    t->text += n;
+    t->n -= n;
+    return n;
+}
+
+static json_t *load_json(const pl_gpu *gpu, const char *text, size_t n, json_error_t *error)
+{
+    enum { FLAGS = JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL };
+    json_text t = {gpu, text, n};
+    return json_load_callback(next_piece, &t, FLAGS, error);
+}
+
+/* Returns NULL if the text is no JSON, as *error says, or if *st is PL_INTERRUPTED, or if memory is
+ * exhausted (*st is PL_NOMEM). Without memory, jansson reports false errors and omits characters of
+ * strings. So the text is parsed twice: if the results differ, or an error occurs while memory is
+ * short, memory is exhausted. */
+static json_t *parse_json(pl_gpu *gpu, const char *text, size_t n, json_error_t *error,
+                          pl_status *st)
+{
+    enum { SPARE = 65536 };
+    json_t *first = load_json(gpu, text, n, error), *v = load_json(gpu, text, n, error);
     void *probe = v ? NULL : malloc(n + SPARE);
     *st = v && first && json_equal(v, first) ? PL_OK
           : !v && !first && probe            ? PL_INVALID
                                              : PL_NOMEM;
     free(probe);
     json_decref(first);
+    if (pl_gpu_stopped(gpu)) *st = PL_INTERRUPTED;
     if (*st == PL_OK) return v;
     json_decref(v);
     return NULL;
@@ -222,7 +249,7 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
                             .memo = &memo};
     json_error_t error;
     pl_status st;
-    json_t *v = parse_json(copy, strlen(copy), &error, &st);
+    json_t *v = parse_json(more->gpu, copy, strlen(copy), &error, &st);
     if (st == PL_OK) st = read_json(&r, v, only_argument);
     json_decref(v);
     if (!v && st == PL_INVALID) {
@@ -234,6 +261,8 @@ pl_status pl_lf_read_argument(pl_case *c, const char *text)
                            .length = 1};
         pl_report(&more->gpu->diags, PL_E0401, pl_case_arg_at(c, c->nargs - 1), error.text);
     }
+    if (st == PL_INTERRUPTED)
+        return pl_gpu_interrupted(more->gpu, (pl_loc){.file = UINT32_MAX}, "reading arguments");
     return st == PL_NOMEM ? pl_gpu_no_memory(more->gpu, "while reading arguments") : st;
 }
 
@@ -359,6 +388,10 @@ static bool read_steps(const pl_lf_reader *r, json_t *root)
     json_array_foreach(v, i, x)
     {
         const pl_lf_place step_at = {&list, NULL, i};
+        if (pl_gpu_stopped(r->gpu)) {
+            r->memo->stopped = true;
+            return false;
+        }
         const pl_loc loc = pl_lf_locate(r, &step_at, false);
         pl_case_step s = {
             .first = r->c->nargs, .line = loc.line, .column = loc.column, .length = loc.length};
@@ -414,13 +447,21 @@ static bool read_root(const pl_lf_reader *r, json_t *root)
     return ok && read_bindings(r, root, "variables", false) && read_bindings(r, root, "bind", true);
 }
 
+static pl_status reading_interrupted(const pl_lf_reader *r)
+{
+    PL_GUARD(return PL_NOMEM)
+    return pl_gpu_interrupted(r->gpu, (pl_loc){.file = UINT32_MAX},
+                              pl_arena_printf(r->gpu->messages, "reading '%s'", r->c->more->path));
+}
+
 static pl_status parse(const pl_lf_reader *r)
 {
     json_error_t error;
     pl_case_more *more = r->c->more;
     pl_status st;
-    json_t *root = parse_json(more->text, more->bytes, &error, &st);
+    json_t *root = parse_json(r->gpu, more->text, more->bytes, &error, &st);
     if (st == PL_NOMEM) return st;
+    if (st == PL_INTERRUPTED) return reading_interrupted(r);
     if (!root) {
         pl_loc at = {.file = pl_gpu_source(r->gpu, more->path, more->text, more->bytes, &more->file,
                                            &more->epoch),
@@ -431,7 +472,7 @@ static pl_status parse(const pl_lf_reader *r)
     }
     st = read_json(r, root, read_root);
     json_decref(root);
-    return st;
+    return st == PL_INVALID && r->memo->stopped ? reading_interrupted(r) : st;
 }
 
 static pl_status read_case(pl_case *c, const char *path, const char *text, size_t bytes)

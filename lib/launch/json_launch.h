@@ -24,6 +24,7 @@ typedef struct pl_lf_memo {
     } level[4];          /* by depth, modulo 4 */
     const char *counted; /* lines are counted up to this point */
     uint32_t line, column;
+    bool stopped; /* reading was stopped */
 } pl_lf_memo;
 
 typedef struct pl_lf_reader {

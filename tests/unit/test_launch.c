@@ -483,6 +483,24 @@ START_TEST(buffer_fill_interrupted)
 }
 END_TEST
 
+START_TEST(json_interrupted)
+{
+    static const volatile int over = 2;
+    open_gpu();
+    pl_case *c;
+    ck_assert_int_eq(pl_case_open(gpu, &c), PL_OK);
+    pl_gpu_stop_flag(gpu, &over);
+    ck_assert_int_eq(pl_case_add_arg(c, "{\"buffer\": \"u32\", \"count\": 4}"), PL_INTERRUPTED);
+    ck_assert_uint_eq(pl_gpu_diag_count(gpu), 1);
+    ck_assert_str_eq(pl_gpu_diag(gpu, 0, false).text,
+                     "stopped by the time limit while reading arguments");
+    pl_gpu_stop_flag(gpu, NULL);
+    ck_assert_int_eq(pl_case_add_arg(c, "{\"buffer\": \"u32\", \"count\": 4}"), PL_OK);
+    ck_assert_uint_eq(c->nargs, 1);
+    pl_case_close(c);
+}
+END_TEST
+
 START_TEST(clusters_have_at_most_the_declared_blocks)
 {
     static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -728,6 +746,7 @@ int main(void)
     tcase_add_test(c, argument_parsing);
     tcase_add_loop_test(c, argument_error_position, 0, sizeof wrong_arg / sizeof *wrong_arg);
     tcase_add_test(c, buffer_fill_interrupted);
+    tcase_add_test(c, json_interrupted);
     tcase_add_test(c, clusters_have_at_most_the_declared_blocks);
     tcase_add_test(c, clusters_of_one_block_pass_their_barrier);
     tcase_add_test(c, graph_conditionals_are_preserved);
