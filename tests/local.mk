@@ -220,7 +220,7 @@ determinism: tests/corpus.stamp ptxloom$(EXEEXT)
 noinst_HEADERS += tests/unit/unit.h
 EXTRA_DIST += tests/passes tests/compare_builds.sh tests/concurrent.sh tests/tsan.sh tests/determinism.sh tests/cudart/sanitized.sh tests/data tests/ptx tests/check tests/advice tests/litmus tests/isagen $(script_tests) $(long_scripts) tests/scratch.sh tests/unit/num_sums.c
 # Run manually, once; doc/numerics.md refers to it.
-EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tests/cuda.h tests/forms/list.py tests/forms/record.c
+EXTRA_DIST += tests/accuracy/mufu_recorded.h tools/mufu tools/ptxas tools/triton tests/cuda.h tests/forms/list.py tests/forms/record.c
 
 # Statements generated from the instruction table: for the fuzzers, and for tools/ptxas/judge.py to check with NVIDIA's assembler.
 check_PROGRAMS += tests/fuzz/generate
