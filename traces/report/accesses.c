@@ -153,11 +153,6 @@ static void record_access(access *a, int64_t id, uint64_t sectors, uint64_t wave
     a->by_cost[cost <= MAX_COST ? cost : MAX_COST]++;
 }
 
-static bool finalize_statement(sqlite3_stmt *s, int code)
-{
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
-}
-
 static bool read_rows(survey *v)
 {
     static const char sql[] = "SELECT id, cycle, pc, mask, first_lane, address, stride, offsets, "
@@ -179,7 +174,7 @@ static bool read_rows(survey *v)
         if (v->l->timing && space == v->global && level >= 0 && window < WINDOWS && sectors)
             add_traffic(v, s, (uint64_t)sqlite3_column_int64(s, 3), sectors, level, window);
     }
-    return finalize_statement(s, code);
+    return pl_report_finalize(s, code);
 }
 
 /* Reads the ids of the names in the columns space and level. */
@@ -205,7 +200,7 @@ static bool read_names(survey *v)
                 if (id >= 0 && id < 16 && strcmp(name, level_name[i]) == 0) v->level_of[id] = i;
         }
     }
-    return finalize_statement(s, code);
+    return pl_report_finalize(s, code);
 }
 
 /* ---- output ---- */

@@ -20,6 +20,12 @@ typedef struct pl_report_launch {
     uint64_t max_issues; /* most issues that are recorded individually */
 } pl_report_launch;
 
+/* Ends a statement whose last step returned `code`. True: all its rows were read. */
+static inline bool pl_report_finalize(sqlite3_stmt *s, int code)
+{
+    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+}
+
 /* Each writes one member of the current object; false when SQLite or memory failed.
  *
  * timeline: the activity of every multiprocessor in up to 512 time windows, the lifetime of every

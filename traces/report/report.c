@@ -60,7 +60,7 @@ static bool put_rows(pl_json *j, sqlite3 *db, const char *sql, int64_t kernel)
     }
     pl_json_close(j);
     pl_json_close(j);
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+    return pl_report_finalize(s, code);
 }
 
 /* Rows [name, value, family, unit, meaning] of one metric; none if it has no value. */
@@ -83,7 +83,7 @@ static bool put_metric(pl_json *j, sqlite3 *db, const pl_tracedb_metric *m, int6
         pl_json_text(j, m->meaning);
         pl_json_close(j);
     }
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+    return pl_report_finalize(s, code);
 }
 
 static int by_family_and_name(const void *a, const void *b)
@@ -171,7 +171,7 @@ static bool choose_launches(report *p)
         while ((code = sqlite3_step(s)) == SQLITE_ROW)
             p->kernel[p->nkernels++] = sqlite3_column_int64(s, 0);
     }
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
+    return pl_report_finalize(s, code);
 }
 
 static pl_report_launch query_launch(report *p, int64_t kernel)

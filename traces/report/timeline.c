@@ -43,11 +43,6 @@ typedef struct timeline {
     uint32_t last_pc[MASK_WARPS];
 } timeline;
 
-static bool finalize_statement(sqlite3_stmt *s, int code)
-{
-    return sqlite3_finalize(s) == SQLITE_OK && code == SQLITE_DONE;
-}
-
 /* ---- warps ---- */
 
 static bool read_warps(timeline *t)
@@ -78,7 +73,7 @@ static bool read_warps(timeline *t)
         if (w->sm >= l->sms || w->warp >= l->per_block || key >= l->warp_slots) continue;
         t->warp_index[key] = (uint32_t)++t->nwarps;
     }
-    return finalize_statement(s, code);
+    return pl_report_finalize(s, code);
 }
 
 /* Selects the warps with the smallest share of active lanes. */
@@ -177,7 +172,7 @@ static bool first_pass(timeline *t)
         if (reason < t->l->reasons)
             add_wait(t, sm, cycle, (uint64_t)sqlite3_column_int64(s, 8), reason);
     }
-    return finalize_statement(s, code);
+    return pl_report_finalize(s, code);
 }
 
 /* Selects the multiprocessors whose issues are recorded individually: the busiest that fit, at
