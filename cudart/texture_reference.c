@@ -71,10 +71,9 @@ static int add_reference(cuda_reference **out, cuda_module *m, const char *name,
 
 static void free_object(cuda_reference *r)
 {
-    const int device = cuda_self.device;
-    cuda_self.device = r->device;
+    const int previous = cuda_use_device(r->device);
     if (r->handle) pl_cudaDestroySurfaceObject(r->handle);
-    cuda_self.device = device;
+    cuda_use_device(previous);
     r->handle = 0;
 }
 
@@ -154,17 +153,16 @@ static int create_object(const cuda_reference *r, unsigned long long *handle)
  * that were launched before keep the old assignment. */
 static int bind(cuda_reference *r)
 {
-    const int current = cuda_self.device;
     unsigned long long handle = 0;
     if (!r->bound || !r->module) return CU_OK;
     cuda_drain_device(r->device);
-    cuda_self.device = r->device;
+    const int previous = cuda_use_device(r->device);
     const int error = create_object(r, &handle);
     if (error) handle = 0;
     free_object(r);
     r->handle = handle;
     (void)pl_module_bind(cuda_loaded(r->module), r->name, handle);
-    cuda_self.device = current;
+    cuda_use_device(previous);
     return error;
 }
 
