@@ -123,18 +123,21 @@ sources(int mode, const uint32_t *b, const uint32_t *c, uint32_t from[PL_LANES])
     return inside;
 }
 
-/* In a wide warp, a lane number or distance of 32 and more refers to the other half in code for 64
- * lanes, and is taken modulo 32 in code for 32 lanes (PTX). No result is correct for both. */
+/* In a wide warp, a lane number, distance or clamp of 32 and more refers to the other half in code
+ * for 64 lanes, and is taken modulo 32 in code for 32 lanes (PTX). No result is correct for both.
+ */
 static bool names_other_half(pl_warp *w, const pl_insn *i)
 {
-    const uint32_t *b = pl_row32(w, i->op[3]);
+    const uint32_t *b = pl_row32(w, i->op[3]), *c = pl_row32(w, i->op[4]);
     for (uint32_t m = w->halves > 1 ? w->exec : 0; m; m &= m - 1) {
         const unsigned l = (unsigned)__builtin_ctz(m);
-        if (b[l] < PL_LANES) continue;
+        const uint32_t clamp = c[l] & 0xff; /* above it is the mask of segments */
+        const bool lane = b[l] >= PL_LANES;
+        if (!lane && clamp < PL_LANES) continue;
         pl_fault(w, 1u << l, 0, "CUDA_ERROR_ILLEGAL_INSTRUCTION",
-                 "shfl with lane operand %u: in a warp of 64 lanes shuffles work in each half of "
-                 "32, so that it must be below 32",
-                 b[l]);
+                 "shfl with %s %u: in a warp of 64 lanes shuffles work in each half of 32, so that "
+                 "it must be below 32",
+                 lane ? "lane operand" : "clamp", lane ? b[l] : clamp);
         return true;
     }
     return false;
