@@ -361,6 +361,19 @@ __attribute__((unused)) static void checker(void)
     free(path);
 }
 
+/* The same; if only processor time can be measured, the shortest of three runs, since other
+ * processes evict this one from the caches. */
+static cost execute_quietly(char *const argv[])
+{
+    cost least = execute(argv);
+    for (unsigned again = 0; again < 2 && !least.counted; again++) {
+        const cost c = execute(argv);
+        least.good &= c.good;
+        if (c.work < least.work) least.work = c.work;
+    }
+    return least;
+}
+
 /* In timing mode, a launch of one block costs little on a machine of 132 SMs: it uses one of them.
  * The other machine has two. */
 static void small_launches(const char *folder)
@@ -373,7 +386,7 @@ static void small_launches(const char *folder)
     for (size_t k = 0; k < 2; k++) {
         char *argv[] = {"ptxloom",  "run",       "--mode", "timing", "--arch",
                         machine[k], "--threads", "1",      path,     NULL};
-        of[k] = execute(argv);
+        of[k] = execute_quietly(argv);
     }
     const double ratio = of[1].work / of[0].work;
     tap(of[0].good && of[1].good && ratio <= MOST, "launches of one block on a large machine");
