@@ -448,6 +448,8 @@ static void cluster_wait(pl_warp *w, const pl_insn *i)
 
 void pl_order_apply_barriers(pl_warp *w, check_unit *u)
 {
+    /* before accesses of the other lanes, which do not leave those of the exited ones unordered */
+    if (w->exited) note_exits(check_of(w), block_of(w->cta), u, pl_of_half(w, w->exited));
     if (!u->cluster_wait) return;
     const uint32_t lanes = u->cluster_wait & w->exec;
     u->cluster_wait &= ~lanes;

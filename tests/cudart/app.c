@@ -817,6 +817,7 @@ static const struct {
     {"dependent_race", dependent_race},
     {"leak", leak},
     {"managed_race", managed_race},
+    {"exits_before_barrier", exits_before_barrier},
     {"managed_unwritten", managed_unwritten},
     {"host_race", host_race},
     {"host_function_race", host_function_race},

@@ -172,6 +172,7 @@ void graph_race(void);
 void dependent_race(void);
 void leak(void);
 void managed_race(void);
+void exits_before_barrier(void);
 void managed_unwritten(void);
 void host_race(void);
 void host_function_race(void);

@@ -431,3 +431,25 @@ void managed_race(void)
     EXPECT(cudaLaunchKernel(stub_index, shape(1), shape(is_fixed() ? 1 : 32), args, 0, NULL), 0);
     EXPECT(cudaDeviceSynchronize(), 0);
 }
+
+/* Some lanes of a warp exit, the others update a sum, and a barrier orders that before the read. */
+void exits_before_barrier(void)
+{
+    static const char text[] =
+        ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 to)\n"
+        "{ .reg .pred first, out; .reg .b32 t, s, v; .reg .b64 d; .shared .u32 sum;\n"
+        "  mov.u32 t, %tid.x; setp.ne.u32 first, t, 0; mov.u32 s, sum;\n"
+        "  @!first st.shared.u32 [s], 0; bar.sync 0; setp.ge.u32 out, t, 40; @out ret;\n"
+        "  atom.shared.add.u32 v, [s], 1; bar.sync 0; @first ret;\n"
+        "  ld.shared.u32 v, [s]; ld.param.u64 d, [to]; st.global.u32 [d], v; ret; }\n";
+    unsigned value = 0;
+    void *m, *f, *p;
+    app_driver();
+    EXPECT(cudaMalloc(&p, 4), 0);
+    EXPECT(cuModuleLoadData(&m, text), 0);
+    EXPECT(cuModuleGetFunction(&f, m, "k"), 0);
+    void *args[] = {&p};
+    EXPECT(cudaLaunchKernel(f, shape(1), shape(96), args, 0, NULL), 0);
+    EXPECT(cudaMemcpy(&value, p, 4, COPY_D2H), 0);
+    EXPECT(value, 40);
+}

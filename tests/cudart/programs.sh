@@ -107,6 +107,7 @@ refused() {
     return $ended_with
 }
 for t in memory graph_captured_memory reset; do runs "$t under checkers" 5 good "" refused $t; done
+runs "exits before a barrier are no race" 5 good "" with "--check race" exits_before_barrier
 runs "a race under checkers" 5 good "kernel .count.: race-same-value" with "--check race" symbols
 runs "a program gets the error of an invalid access skipped by a checker" 5 good "kernel .store.: mem-bounds" with "--check mem" errors
 runs "a program gets the error of a misaligned access" 5 good "kernel .index.: mem-misaligned" with "--check mem" misaligned
