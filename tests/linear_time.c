@@ -393,11 +393,13 @@ static void small_launches(const char *folder)
     tap_note("%.1f times the %s", ratio, of[0].counted ? "instructions" : "processor time");
 }
 
-/* Exporting the trace of many launches takes time proportional to their number. */
+/* Commands on the trace of many launches take time proportional to their number. */
 static void traced_launches(const char *folder)
 {
     enum { LAUNCHES = 300 };
-    cost of[2];
+    enum { COMMANDS = 3 };
+    static const char *const what[COMMANDS] = {"export", "query advice", "query checks"};
+    cost of[COMMANDS][2];
     for (unsigned k = 0; k < 2; k++) {
         char ptx[512], json[512], db[512], to[512],
             *run[FACTOR * LAUNCHES + 8] = {"ptxloom",   "run",     "--arch", "toy",
@@ -418,16 +420,23 @@ static void traced_launches(const char *folder)
         line("{\"ptx\": \"traced.ptx\", \"grid\": 1, \"block\": 128, \"args\": []}");
         fclose(out);
         for (unsigned l = 0; l < n; l++) run[7 + l] = json;
-        char *export[] = {"ptxloom", "export", db, "-o", to, NULL};
+        char *command[COMMANDS][6] = {{"ptxloom", "export", db, "-o", to},
+                                      {"ptxloom", "query", db, "advice"},
+                                      {"ptxloom", "query", db, "checks"}};
         const cost traced = execute(run);
-        of[k] = execute(export);
-        of[k].good &= traced.good;
+        for (unsigned c = 0; c < COMMANDS; c++) {
+            of[c][k] = execute(command[c]);
+            of[c][k].good &= traced.good;
+        }
     }
-    const double ratio = of[1].work / of[0].work;
-    tap(of[0].good && of[1].good && ratio <= (of[0].counted ? 1.5 : 2.25) * FACTOR,
-        "the export of a trace of many launches");
-    tap_note("%d times as many: %.1f times the %s", FACTOR, ratio,
-             of[0].counted ? "instructions" : "processor time");
+    for (unsigned c = 0; c < COMMANDS; c++) {
+        const cost *o = of[c];
+        const double ratio = o[1].work / o[0].work;
+        tap(o[0].good && o[1].good && ratio <= (o[0].counted ? 1.5 : 2.25) * FACTOR,
+            "%s of a trace of many launches", what[c]);
+        tap_note("%d times as many: %.1f times the %s", FACTOR, ratio,
+                 o[0].counted ? "instructions" : "processor time");
+    }
 }
 
 int main(void)

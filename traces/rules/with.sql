@@ -15,10 +15,11 @@ l AS (SELECT kernel, ptx_line AS line, iif(space = 'generic', 'global', space) A
              sum(least * requests) AS needed, min(bytes) > 0 AS sized, max(all_sectors) AS all_sectors, max(all_passes) AS all_passes,
              (SELECT sum(a.requests) FROM access a WHERE a.kernel = i.kernel) AS all_requests
       FROM i WHERE access IS NOT NULL AND requests > 0 GROUP BY kernel, ptx_line, space, access),
-w AS (SELECT t.kernel, t.reason, t.cycles, 1.0 * t.cycles / sum(t.cycles) OVER (PARTITION BY t.kernel) AS share,
-             (SELECT i.ptx_line FROM i JOIN stall x ON x.kernel = i.kernel AND x.pc = i.pc JOIN stall_reason r ON r.id = x.reason
-              WHERE i.kernel = t.kernel AND r.name = t.reason ORDER BY x.cycles DESC LIMIT 1) AS line
-      FROM stall_sum t JOIN k ON k.id = t.kernel WHERE t.reason <> 'selected'),
+worst AS MATERIALIZED (SELECT kernel, reason, line FROM
+      (SELECT i.kernel, r.name AS reason, i.ptx_line AS line, row_number() OVER (PARTITION BY x.kernel, x.reason ORDER BY x.cycles DESC, x.pc) AS place
+       FROM i JOIN stall x ON x.kernel = i.kernel AND x.pc = i.pc JOIN stall_reason r ON r.id = x.reason) WHERE place = 1),
+w AS (SELECT t.kernel, t.reason, t.cycles, 1.0 * t.cycles / sum(t.cycles) OVER (PARTITION BY t.kernel) AS share, worst.line
+      FROM stall_sum t JOIN k ON k.id = t.kernel LEFT JOIN worst ON worst.kernel = t.kernel AND worst.reason = t.reason WHERE t.reason <> 'selected'),
 c AS (SELECT c.kernel, c.name, c.value FROM counter c JOIN k ON k.id = c.kernel),
 o AS (SELECT k.id AS kernel, k.theoretical_occupancy AS possible, k.blocks, k.sms, k.registers, k.static_shared + k.dynamic_shared AS shared, k.block_x * k.block_y * k.block_z AS block,
              (SELECT value FROM achieved_occupancy WHERE kernel = k.id) AS achieved,
