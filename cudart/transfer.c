@@ -189,7 +189,8 @@ int cuda_convert3d(const cuda_copy3d *p, cuda_copy *c)
         return CU_OK;
     }
     if ((p->from_array && p->from.ptr) || (p->to_array && p->to.ptr) ||
-        (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr))
+        (!p->from_array && !p->from.ptr) || (!p->to_array && !p->to.ptr) ||
+        (p->from_array && (p->kind == COPY_H2H || p->kind == COPY_H2D))) /* not of the host */
         return CU_INVALID_VALUE;
     *c = (cuda_copy){.width = p->extent.width * texel,
                      .height = p->extent.height,

@@ -1131,6 +1131,11 @@ static void boxes_as_recorded(void)
     c.to_pos = (cuda_pos){4, 1, 0}; /* elements of the array */
     EXPECT(cudaMemcpy3D(&c), 0);
     EXPECT(to[0][1][4] == 18 && to[0][1][1] == 0, 1);
+    for (c.kind = COPY_H2H; c.kind <= COPY_H2D; c.kind++) /* an array is memory of the device */
+        EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
+    c.to = (cuda_pitched){d, 64, 16, 4};
+    c.kind = COPY_H2D;
+    EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
     c = (cuda_copy3d){.from_array = array, .to_array = array, .extent = {4, 1, 1}};
     EXPECT(cudaMemcpy3D(&c), CU_INVALID_VALUE);
     c.kind = COPY_H2D;
