@@ -13,9 +13,11 @@ enum {
     FORMAT_FLOAT = 0x20, /* CU_AD_FORMAT_FLOAT */
     ADDRESS_CLAMP = 1,
     LAST_ADDRESS_MODE = 3,
-    DEFAULT_UNIT = -1, /* CU_PARAM_TR_DEFAULT */
-    ALIGNMENT = 512,   /* of linear memory: texture_align of the device */
-    SURFACE_ARRAY = 2  /* CUDA_ARRAY3D_SURFACE_LDST */
+    LAST_FILTER_MODE = 1,
+    REFERENCE_FLAGS = 0x3f, /* those that cuTexRefSetFlags takes (H100) */
+    DEFAULT_UNIT = -1,      /* CU_PARAM_TR_DEFAULT */
+    ALIGNMENT = 512,        /* of linear memory: texture_align of the device */
+    SURFACE_ARRAY = 2       /* CUDA_ARRAY3D_SURFACE_LDST */
 };
 
 typedef struct cuda_reference {
@@ -131,7 +133,7 @@ int pl_cuTexRefCreate(void **out)
 int pl_cuTexRefDestroy(void *ref)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     if (!r->module) free_reference(r);
     return CU_OK;
 }
@@ -142,10 +144,8 @@ static int create_object(const cuda_reference *r, unsigned long long *handle)
 {
     if (r->kind == PL_REFERENCE_SURFACE) return pl_cuSurfObjectCreate(handle, &r->resource);
     cuda_driver_texture t = r->texture;
-    for (int k = 0; k < 3; k++)
-        if (t.address[k] < 0 || t.address[k] > LAST_ADDRESS_MODE) t.address[k] = ADDRESS_CLAMP;
+    t.flags &= CUDA_TEXTURE_FLAGS;
     t.filter = t.filter != 0;
-    t.mip_filter = t.mip_filter != 0;
     return pl_cuTexObjectCreate(handle, &r->resource, &t, NULL);
 }
 
@@ -189,7 +189,8 @@ static int set_array(void *ref, cuda_array *a, unsigned flags, int type)
 {
     cuda_reference *r = texture_of(ref);
     cuda_array_2d d;
-    if (!r || flags & ~(unsigned)OVERRIDE_FORMAT) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (flags & ~(unsigned)OVERRIDE_FORMAT) return CU_INVALID_VALUE;
     if (!a || !cuda_is_array(a)) return CU_INVALID_HANDLE;
     const int error = pl_cuArrayGetDescriptor_v2(&d, a);
     if (error) return error;
@@ -211,17 +212,31 @@ int pl_cuTexRefSetMipmappedArray(void *ref, cuda_array *a, unsigned flags)
     return set_array(ref, a, flags, RESOURCE_MIPMAPPED);
 }
 
+/* Address 0 removes the assignment; the reference has address 0 afterwards (H100). */
+static void clear_address(cuda_reference *r, const cuda_driver_resource *linear)
+{
+    r->resource = *linear;
+    r->bound = true;
+    (void)bind(r); /* no object exists for address 0: the variable gets none */
+}
+
 /* The texture begins at a multiple of the alignment; *offset is what kernels add. */
 int pl_cuTexRefSetAddress_v2(size_t *offset, void *ref, uint64_t address, size_t bytes)
 {
     cuda_reference *r = texture_of(ref);
     const uint64_t past = address % ALIGNMENT;
-    if (!r || (past && !offset)) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (past && !offset) return CU_INVALID_VALUE;
     cuda_driver_resource resource = {.type = RESOURCE_LINEAR};
     resource.u.linear.address = address - past;
     resource.u.linear.format = r->format;
     resource.u.linear.channels = (unsigned)r->channels;
     resource.u.linear.bytes = bytes + past;
+    if (!address) {
+        clear_address(r, &resource);
+        if (offset) *offset = 0;
+        return CU_OK;
+    }
     const int error = set_resource(r, &resource, r->format, r->channels);
     if (!error && offset) *offset = past;
     return error;
@@ -231,7 +246,8 @@ int pl_cuTexRefSetAddress2D_v3(void *ref, const void *description, uint64_t addr
 {
     cuda_reference *r = texture_of(ref);
     const cuda_array_2d *d = description;
-    if (!r || !d) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!d) return CU_INVALID_VALUE;
     cuda_driver_resource resource = {.type = RESOURCE_PITCH};
     resource.u.pitch.address = address;
     resource.u.pitch.format = d->format;
@@ -245,8 +261,8 @@ int pl_cuTexRefSetAddress2D_v3(void *ref, const void *description, uint64_t addr
 int pl_cuSurfRefSetArray(void *ref, cuda_array *a, unsigned flags)
 {
     cuda_reference *r = reference_of(ref, PL_REFERENCE_SURFACE);
-    if (!r || flags || !a || !cuda_is_array(a) || !(a->flags & SURFACE_ARRAY))
-        return CU_INVALID_VALUE;
+    if (!r || !a || !cuda_is_array(a)) return CU_INVALID_HANDLE;
+    if (flags || !(a->flags & SURFACE_ARRAY)) return CU_INVALID_VALUE;
     return set_resource(r, &(cuda_driver_resource){.type = RESOURCE_ARRAY, .u.array = a}, r->format,
                         r->channels);
 }
@@ -254,7 +270,8 @@ int pl_cuSurfRefSetArray(void *ref, cuda_array *a, unsigned flags)
 /* A reference is assigned to its variable when it changes, so a kernel needs no parameter. */
 int pl_cuParamSetTexRef(cuda_function *f, int unit, void *ref)
 {
-    return f && unit == DEFAULT_UNIT && texture_of(ref) ? CU_OK : CU_INVALID_VALUE;
+    if (!f || !texture_of(ref)) return CU_INVALID_HANDLE;
+    return unit == DEFAULT_UNIT ? CU_OK : CU_INVALID_VALUE;
 }
 
 /* ---------------------------------------------------------------- descriptions */
@@ -269,7 +286,8 @@ static int changed(cuda_reference *r)
 int pl_cuTexRefSetFormat(void *ref, int format, int channels)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r || (channels != 1 && channels != 2 && channels != 4)) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (channels != 1 && channels != 2 && channels != 4) return CU_INVALID_VALUE;
     r->format = format;
     r->channels = channels;
     if (r->bound && r->resource.type == RESOURCE_LINEAR) {
@@ -282,15 +300,16 @@ int pl_cuTexRefSetFormat(void *ref, int format, int channels)
 int pl_cuTexRefSetAddressMode(void *ref, int dim, int mode)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r || dim < 0 || dim > 2) return CU_INVALID_VALUE;
-    r->texture.address[dim] = mode;
+    if (!r) return CU_INVALID_HANDLE;
+    if (dim < 0 || dim > 2) return CU_INVALID_VALUE;
+    r->texture.address[dim] = mode < 0 || mode > LAST_ADDRESS_MODE ? ADDRESS_CLAMP : mode;
     return changed(r);
 }
 
 int pl_cuTexRefSetFilterMode(void *ref, int mode)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     r->texture.filter = mode;
     return changed(r);
 }
@@ -298,7 +317,8 @@ int pl_cuTexRefSetFilterMode(void *ref, int mode)
 int pl_cuTexRefSetMipmapFilterMode(void *ref, int mode)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (mode < 0 || mode > LAST_FILTER_MODE) return CU_INVALID_VALUE;
     r->texture.mip_filter = mode;
     return changed(r);
 }
@@ -306,7 +326,7 @@ int pl_cuTexRefSetMipmapFilterMode(void *ref, int mode)
 int pl_cuTexRefSetMipmapLevelBias(void *ref, float bias)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     r->texture.lod_bias = bias;
     return changed(r);
 }
@@ -314,7 +334,7 @@ int pl_cuTexRefSetMipmapLevelBias(void *ref, float bias)
 int pl_cuTexRefSetMipmapLevelClamp(void *ref, float min, float max)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     r->texture.lod_min = min;
     r->texture.lod_max = max;
     return changed(r);
@@ -323,7 +343,7 @@ int pl_cuTexRefSetMipmapLevelClamp(void *ref, float min, float max)
 int pl_cuTexRefSetMaxAnisotropy(void *ref, unsigned ratio)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     r->texture.anisotropy = ratio;
     return changed(r);
 }
@@ -331,7 +351,8 @@ int pl_cuTexRefSetMaxAnisotropy(void *ref, unsigned ratio)
 int pl_cuTexRefSetBorderColor(void *ref, const float *color)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r || !color) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!color) return CU_INVALID_VALUE;
     memcpy(r->texture.border, color, sizeof r->texture.border);
     return changed(r);
 }
@@ -339,7 +360,8 @@ int pl_cuTexRefSetBorderColor(void *ref, const float *color)
 int pl_cuTexRefSetFlags(void *ref, unsigned flags)
 {
     cuda_reference *r = texture_of(ref);
-    if (!r || flags & ~(unsigned)CUDA_TEXTURE_FLAGS) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (flags & ~(unsigned)REFERENCE_FLAGS) return CU_INVALID_VALUE;
     r->texture.flags = flags;
     return changed(r);
 }
@@ -354,7 +376,8 @@ static bool is_memory(int type)
 int pl_cuTexRefGetAddress_v2(uint64_t *address, void *ref)
 {
     const cuda_reference *r = texture_of(ref);
-    if (!address || !r || !r->bound || !is_memory(r->resource.type)) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!address || !r->bound || !is_memory(r->resource.type)) return CU_INVALID_VALUE;
     *address = r->resource.type == RESOURCE_LINEAR ? r->resource.u.linear.address
                                                    : r->resource.u.pitch.address;
     return CU_OK;
@@ -362,7 +385,8 @@ int pl_cuTexRefGetAddress_v2(uint64_t *address, void *ref)
 
 static int get_array(cuda_array **out, const cuda_reference *r, int type)
 {
-    if (!out || !r || !r->bound || r->resource.type != type) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!out || !r->bound || r->resource.type != type) return CU_INVALID_VALUE;
     *out = r->resource.u.array;
     return CU_OK;
 }
@@ -385,7 +409,7 @@ int pl_cuSurfRefGetArray(cuda_array **out, void *ref)
 int pl_cuTexRefGetFormat(int *format, int *channels, void *ref)
 {
     const cuda_reference *r = texture_of(ref);
-    if (!r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
     if (format) *format = r->format;
     if (channels) *channels = r->channels;
     return CU_OK;
@@ -394,7 +418,8 @@ int pl_cuTexRefGetFormat(int *format, int *channels, void *ref)
 int pl_cuTexRefGetAddressMode(int *mode, void *ref, int dim)
 {
     const cuda_reference *r = texture_of(ref);
-    if (!mode || !r || dim < 0 || dim > 2) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!mode || dim < 0 || dim > 2) return CU_INVALID_VALUE;
     *mode = r->texture.address[dim];
     return CU_OK;
 }
@@ -403,7 +428,8 @@ int pl_cuTexRefGetAddressMode(int *mode, void *ref, int dim)
 static int get_number(void *out, const void *ref, size_t offset)
 {
     const cuda_reference *r = texture_of(ref);
-    if (!out || !r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!out) return CU_INVALID_VALUE;
     memcpy(out, (const char *)&r->texture + offset, sizeof(int));
     return CU_OK;
 }
@@ -442,7 +468,8 @@ int pl_cuTexRefGetFlags(unsigned *flags, void *ref)
 int pl_cuTexRefGetBorderColor(float *color, void *ref)
 {
     const cuda_reference *r = texture_of(ref);
-    if (!color || !r) return CU_INVALID_VALUE;
+    if (!r) return CU_INVALID_HANDLE;
+    if (!color) return CU_INVALID_VALUE;
     memcpy(color, r->texture.border, sizeof r->texture.border);
     return CU_OK;
 }

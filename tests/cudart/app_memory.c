@@ -459,6 +459,7 @@ int cuTexRefSetAddress2D_v3(void *t, const void *desc, uint64_t address, size_t 
 int cuTexRefSetFormat(void *t, int format, int channels);
 int cuTexRefSetAddressMode(void *t, int dim, int mode);
 int cuTexRefSetFilterMode(void *t, int mode);
+int cuTexRefSetMipmapFilterMode(void *t, int mode);
 int cuTexRefSetMaxAnisotropy(void *t, unsigned ratio);
 int cuTexRefSetFlags(void *t, unsigned flags);
 int cuTexRefGetAddress_v2(uint64_t *address, void *t);
@@ -565,6 +566,10 @@ static void reference_to_memory(void *m, void *t, void *t2)
     EXPECT(cuTexRefSetAddress_v2(&offset, t, address + 16, 16), 0);
     EXPECT(offset, 16);
     EXPECT(read_at(m, "fetch", 5, 0), 65);
+    EXPECT(cuTexRefSetAddress_v2(&offset, t, 0, 16), 0); /* removes the assignment */
+    EXPECT(offset, 0);
+    EXPECT(cuTexRefGetAddress_v2(&at, t), 0);
+    EXPECT(at == 0, true);
     EXPECT(cuTexRefSetAddress2D_v3(t2, &desc, address, 20), CU_INVALID_VALUE);
     EXPECT(cuTexRefSetAddress2D_v3(t2, &desc, address, 32), 0);
     EXPECT(read_at(m, "fetch2", 1.5f, 0.5f), 25);
@@ -580,7 +585,12 @@ static void own_references(void *m)
     EXPECT(cuTexRefGetArray(&b, t), CU_INVALID_VALUE);
     EXPECT(cuTexRefSetAddressMode(t, 3, BORDER), CU_INVALID_VALUE);
     EXPECT(cuTexRefSetAddressMode(t, -1, BORDER), CU_INVALID_VALUE);
-    EXPECT(cuTexRefSetAddressMode(t, 0, 9), 0); /* values are not checked */
+    EXPECT(cuTexRefSetAddressMode(t, 0, 9), 0); /* CU_TR_ADDRESS_MODE_CLAMP */
+    EXPECT(cuTexRefGetAddressMode(&number, t, 0), 0);
+    EXPECT(number, 1);
+    EXPECT(cuTexRefSetMipmapFilterMode(t, 5), CU_INVALID_VALUE);
+    EXPECT(cuTexRefSetFlags(t, 0xc), 0);
+    EXPECT(cuTexRefSetFlags(t, 0x40), CU_INVALID_VALUE);
     EXPECT(cuTexRefSetFilterMode(t, 7), 0);
     EXPECT(cuTexRefSetMaxAnisotropy(t, 40), 0);
     EXPECT(cuTexRefGetMaxAnisotropy(&number, t), 0);
@@ -588,10 +598,16 @@ static void own_references(void *m)
     EXPECT(cuTexRefSetFormat(t, 5, 1), 0);
     EXPECT(cuTexRefSetFormat(t, FORMAT_F32, 3), CU_INVALID_VALUE);
     EXPECT(cuTexRefDestroy(t), 0);
-    EXPECT(cuTexRefGetMaxAnisotropy(&number, t), CU_INVALID_VALUE);
+    EXPECT(cuTexRefGetMaxAnisotropy(&number, t), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefSetArray(NULL, NULL, 1), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefSetFlags(NULL, 0), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefGetArray(&b, NULL), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefGetAddress_v2(&at, NULL), CU_INVALID_HANDLE);
+    EXPECT(cuTexRefDestroy(NULL), CU_INVALID_HANDLE);
     EXPECT(cuModuleGetTexRef(&t, m, "tx"), 0);
     EXPECT(cuModuleGetFunction(&f, m, "fetch"), 0);
     EXPECT(cuParamSetTexRef(f, -1, t), 0);
+    EXPECT(cuParamSetTexRef(f, -1, NULL), CU_INVALID_HANDLE);
     EXPECT(cuTexRefDestroy(t), 0);
 }
 
@@ -611,6 +627,7 @@ static void surface_references(void *m)
     desc.flags = 0;
     EXPECT(cuArray3DCreate_v2(&plain, &desc), 0);
     EXPECT(cuMemcpyHtoA_v2(a, 0, texel, sizeof texel), 0);
+    EXPECT(cuSurfRefSetArray(s, NULL, 0), CU_INVALID_HANDLE);
     EXPECT(cuSurfRefSetArray(s, a, 1), CU_INVALID_VALUE);
     EXPECT(cuSurfRefSetArray(s, plain, 0), CU_INVALID_VALUE);
     EXPECT(cuSurfRefSetArray(s, a, 0), 0);
