@@ -50,17 +50,15 @@ static bool lookup(query_request *q, const char *sql, const char *name, char **f
     return ok;
 }
 
-/* Reports an unknown name, with the most likely correction. */
-static int report_unknown_name(query_request *q, const char *name)
+/* Writes the nearest of the names that `sql` selects as the help of a message, else `otherwise`. */
+static void suggest_name(query_request *q, const char *sql, const char *name, const char *otherwise,
+                         char *help, size_t size)
 {
     enum { MAX_NAMES = 1000 };
-    char *names[MAX_NAMES], help[256], printable[200];
+    char *names[MAX_NAMES], printable[200];
     size_t n = 0;
     sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(q->db,
-                           "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE "
-                           "type IN ('table', 'view')",
-                           -1, &s, NULL) == SQLITE_OK) {
+    if (sqlite3_prepare_v2(q->db, sql, -1, &s, NULL) == SQLITE_OK) {
         while (n < MAX_NAMES && sqlite3_step(s) == SQLITE_ROW) {
             const char *text = (const char *)sqlite3_column_text(s, 0);
             if (!text) continue;
@@ -71,11 +69,23 @@ static int report_unknown_name(query_request *q, const char *name)
     }
     sqlite3_finalize(s);
     const char *nearest = pl_nearest(name, (const char *const *)names, n);
-    snprintf(help, sizeof help,
-             nearest ? "did you mean '%s'?" : "`ptxloom query FILE --list` lists the queries",
-             nearest ? cli_printable(printable, sizeof printable, nearest) : "");
-    report(q, "E0705", name, NULL, help);
+    if (nearest)
+        snprintf(help, size, "did you mean '%s'?",
+                 cli_printable(printable, sizeof printable, nearest));
+    else
+        snprintf(help, size, "%s", otherwise);
     for (size_t i = 0; i < n; i++) free(names[i]);
+}
+
+/* Reports an unknown name, with the most likely correction. */
+static int report_unknown_name(query_request *q, const char *name)
+{
+    char help[256];
+    suggest_name(q,
+                 "SELECT name FROM query UNION ALL SELECT name FROM sqlite_schema WHERE "
+                 "type IN ('table', 'view')",
+                 name, "`ptxloom query FILE --list` lists the queries", help, sizeof help);
+    report(q, "E0705", name, NULL, help);
     return CLI_INPUT;
 }
 
@@ -93,6 +103,20 @@ static void show_position(const char *sql, int offset)
     fputs("^\n", stderr);
 }
 
+/* If the last statement failed since a table does not exist: reports that, with the nearest one. */
+static bool report_unknown_table(query_request *q)
+{
+    static const char start[] = "no such table: ";
+    char why[256], help[256];
+    snprintf(why, sizeof why, "%s", sqlite3_errmsg(q->db));
+    if (strncmp(why, start, sizeof start - 1) != 0) return false;
+    suggest_name(q, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
+                 why + sizeof start - 1, "`ptxloom query FILE sqlite_schema` shows the tables",
+                 help, sizeof help);
+    report(q, "E0703", why, NULL, help);
+    return true;
+}
+
 /* Reports why the statement at `sql` failed with `code`; `all` is the whole text that contains it.
  * The connection does not record memory failures of the printer. */
 static int report_sql_error(query_request *q, const char *text, const char *sql, int code)
@@ -107,7 +131,9 @@ static int report_sql_error(query_request *q, const char *text, const char *sql,
                        : strcmp(q->what, "-") == 0 && !strpbrk(text, " ;")
                            ? "standard input is SQL; ptxloom query F.db NAME runs a named query"
                            : NULL;
-    int status = cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, help);
+    int status = code != SQLITE_NOMEM && report_unknown_table(q)
+                     ? CLI_INPUT
+                     : cli_sql_failed(q->gpu, code == SQLITE_NOMEM ? NULL : q->db, help);
     cli_messages(q->gpu, first);
     pl_gpu_diag_clear(q->gpu);
     if (offset >= 0) show_position(text, (int)(sql - text) + offset);

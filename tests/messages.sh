@@ -722,6 +722,14 @@ error: SQL: near "SELEC": syntax error [E0703]
     SELEC 1
     ^
 END
+says 2 query a.db 'SELECT * FROM kernels' <<'END'
+error: SQL: no such table: kernels [E0703]
+  help: did you mean 'kernel'?
+END
+says 2 query a.db 'SELECT * FROM nothing_like_it' <<'END'
+error: SQL: no such table: nothing_like_it [E0703]
+  help: `ptxloom query FILE sqlite_schema` shows the tables
+END
 says 2 query a.db 'DELETE FROM kernel' <<'END'
 error: a trace is only read, and this would change it: DELETE FROM kernel [E0704]
   help: copy the file and use sqlite3 to change the copy
