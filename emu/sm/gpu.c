@@ -461,12 +461,12 @@ static uint64_t beyond(uint64_t need, uint64_t held)
 }
 
 uint64_t pl_timing_bytes(const pl_machine *m, uint64_t blocks, bool events,
-                         const pl_launch_cache *cache, uint64_t *address_space)
+                         const pl_launch_cache *cache)
 {
     const pl_model_bytes mem = pl_memsys_bytes(&m->mem), sm = pl_sm_bytes(m, events);
     const uint64_t sms = blocks < m->sm.count ? blocks : m->sm.count;
-    *address_space = beyond(mem.sparse + sms * sm.sparse, pl_arena_held(cache->sparse));
-    return beyond(mem.dense + m->sm.count * sm.dense,
+    return beyond(mem.sparse + sms * sm.sparse, pl_arena_held(cache->sparse)) +
+           beyond(mem.dense + m->sm.count * sm.dense,
                   pl_arena_held(cache->small) + pl_arena_held(cache->large));
 }
 

@@ -30,11 +30,10 @@ typedef struct pl_totals pl_totals;
 pl_totals *pl_totals_open(const pl_machine *m); /* NULL: out of memory */
 void pl_totals_close(pl_totals *t);             /* NULL is allowed */
 
-/* Host memory of the timing model for a launch of `blocks` blocks, beyond what is there from
- * earlier launches; *address_space: further address space, which mostly stays untouched. events: a
- * listener receives memory events. */
+/* Address space of the timing model for a launch of `blocks` blocks, in bytes, beyond what is there
+ * from earlier launches; some of it stays untouched. events: a listener receives memory events. */
 uint64_t pl_timing_bytes(const pl_machine *m, uint64_t blocks, bool events,
-                         const struct pl_launch_cache *cache, uint64_t *address_space);
+                         const struct pl_launch_cache *cache);
 
 /* Runs the grid and those of its chain (opened with pl_grid_open) to their end, or, if a time limit
  * expires, a grid to the end of those of its blocks that have started. Their counts are added to

@@ -590,13 +590,11 @@ static pl_status check_host_memory(pl_gpu *gpu, const pl_launch *l, pl_grid *g, 
     PL_GUARD(return pl_gpu_no_memory(gpu, "while preparing the launch"))
     uint64_t bound = 0, blocks_of_all = 0;
     pl_status st = PL_OK;
-    uint64_t sparse = 0; /* tables that mostly stay untouched */
     launch_bytes x = {0};
     for (size_t k = 0; k < n; k++) blocks_of_all += max_concurrent_blocks(&g[k]);
     if (l->mode == PL_MODE_TIMING)
-        x.model = pl_timing_bytes(gpu->machine, blocks_of_all, l->sink && l->sink->mem, &gpu->stock,
-                                  &sparse) +
-                  sparse;
+        x.model =
+            pl_timing_bytes(gpu->machine, blocks_of_all, l->sink && l->sink->mem, &gpu->stock);
     for (size_t k = 0; k < n && st == PL_OK; k++) {
         const uint64_t block_bytes = pl_grid_block_bytes(&g[k]),
                        threads = (uint64_t)g[k].block[0] * g[k].block[1] * g[k].block[2],
