@@ -48,7 +48,7 @@ class Recorder:
                 raise Skipped("arguments overlap partly")
         if data.numel() > LARGEST_BUFFER:
             raise Skipped("a large buffer")
-        size = max(1, torch.finfo(tensor.dtype).bits // 8 if tensor.is_floating_point() else tensor.element_size())
+        size = tensor.element_size()
         kind = TYPES.get(kind, "u8") if data.numel() % size == 0 else "u8"
         count = data.numel() // (size if kind != "u8" else 1)
         return {"buffer": kind, "count": count, "output": True, "init": {"file": self.keep(data.cpu().numpy().tobytes())[:16] + ".bin"}}, data
